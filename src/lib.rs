@@ -1,0 +1,3 @@
+//! GPU memory, streams and launches that live in scopes.
+
+pub mod ptx;
