@@ -1,0 +1,229 @@
+//! The crate's one error: a kind, and the caller's line. Messages are written here so that they can be read together.
+
+use std::fmt;
+use std::panic::Location;
+
+use crate::fault::Fault;
+
+/// A `Result` with the crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// `Ok(value)` with the crate's own [`Error`], for closures in which inference cannot name it (like `anyhow::Ok`).
+///
+/// # Errors
+/// None.
+pub fn ok<T>(value: T) -> Result<T> {
+    Ok(value)
+}
+
+/// What went wrong, and which call of yours caused it.
+///
+/// One pointer wide, `Send + Sync + 'static`, so it travels through `?` into `anyhow::Error` or a boxed error.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    location: &'static Location<'static>,
+    also: Vec<Error>,
+}
+
+/// The kinds of [`Error`]. More may come; match with a `_` arm.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A kernel made a mistake; the [`Fault`] says which. Returned once, by the first wait after the launch.
+    Fault(Box<Fault>),
+    /// An earlier fault ended this context; nothing runs in it any more.
+    Poisoned {
+        /// The message of the fault that did it.
+        origin: String,
+    },
+    /// The context was lost to somebody else's reset.
+    ContextLost,
+    /// The device has not enough memory. Not sticky: after freeing, the same call may succeed.
+    OutOfMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes free.
+        free: u64,
+        /// Bytes the device has.
+        total: u64,
+        /// Bytes that this `Device` holds in live allocations.
+        live: u64,
+    },
+    /// A size in bytes or elements cannot be represented.
+    SizeOverflow {
+        /// The product that overflows.
+        what: String,
+    },
+    /// Lengths, extents or ranges do not fit each other.
+    Shape {
+        /// What was asked, with both numbers.
+        message: String,
+    },
+    /// A launch that the device does not accept: grid, block, shared memory.
+    Launch {
+        /// Kernel, the value and the limit.
+        message: String,
+    },
+    /// PTX that cannot be read, or that no assembler would take.
+    Ptx {
+        /// The rendered diagnostic, with the line of PTX.
+        message: String,
+    },
+    /// The module has no kernel of that name.
+    KernelNotFound {
+        /// The name asked for.
+        name: String,
+        /// The module's name.
+        module: String,
+        /// The kernels that are there.
+        available: Vec<String>,
+    },
+    /// A kernel's declared signature differs from its `.param` list.
+    Signature {
+        /// Both sides.
+        message: String,
+    },
+    /// The device is not there.
+    DeviceUnavailable {
+        /// Which, and why.
+        message: String,
+    },
+    /// The device cannot do this.
+    NotSupported {
+        /// What, and what to do instead.
+        message: String,
+    },
+    /// Something of another context or stream scope was given.
+    Foreign {
+        /// What was given to whom.
+        message: String,
+    },
+    /// The driver answered an error of its own.
+    Driver {
+        /// The driver function.
+        call: &'static str,
+        /// Its integer result.
+        code: i32,
+        /// The code's name, or `unknown`.
+        name: String,
+    },
+    /// Cleanup after a closure that succeeded failed.
+    Cleanup {
+        /// The first step that failed.
+        message: String,
+    },
+}
+
+impl Error {
+    /// An error of this kind, caused by the caller's caller.
+    #[track_caller]
+    #[must_use]
+    pub fn new(kind: ErrorKind) -> Self {
+        Self::at(kind, Location::caller())
+    }
+
+    /// An error caused by the call at `location`.
+    pub(crate) fn at(kind: ErrorKind, location: &'static Location<'static>) -> Self {
+        Self(Box::new(Inner { kind, location, also: Vec::new() }))
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The call that caused it; for a fault, the launch.
+    #[must_use]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.0.location
+    }
+
+    /// Later errors of the same cleanup, in the order in which they came.
+    #[must_use]
+    pub fn also(&self) -> &[Error] {
+        &self.0.also
+    }
+
+    /// The kernel's fault, if that is what it is.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Fault> {
+        match self.kind() {
+            ErrorKind::Fault(fault) => Some(fault),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn push(&mut self, later: Error) {
+        self.0.also.push(later);
+    }
+
+    /// A copy to keep while the original goes to the caller.
+    pub(crate) fn duplicate(&self) -> Self {
+        Self(Box::new(Inner {
+            kind: self.0.kind.clone(),
+            location: self.0.location,
+            also: self.0.also.iter().map(Error::duplicate).collect(),
+        }))
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fault(fault) => write!(f, "{fault}"),
+            Self::Poisoned { origin } => write!(
+                f,
+                "this context was ended by an earlier fault and answers nothing more; it was: {origin}"
+            ),
+            Self::ContextLost => f.write_str("the context was lost: somebody else reset the device"),
+            Self::OutOfMemory { asked, free, total, live } => write!(
+                f,
+                "out of device memory: asked for {asked} bytes, {free} of {total} are free, \
+                 this device's live allocations hold {live}"
+            ),
+            Self::SizeOverflow { what } => write!(f, "size overflow: {what} does not fit the address space"),
+            Self::Shape { message }
+            | Self::Launch { message }
+            | Self::Ptx { message }
+            | Self::Signature { message }
+            | Self::DeviceUnavailable { message }
+            | Self::NotSupported { message }
+            | Self::Foreign { message } => f.write_str(message),
+            Self::KernelNotFound { name, module, available } => {
+                write!(f, "module `{module}` has no kernel `{name}`; ")?;
+                match available.as_slice() {
+                    [] => f.write_str("it has no kernels at all"),
+                    names => write!(f, "it has {}", quoted(names)),
+                }
+            }
+            Self::Driver { call, code, name } => write!(f, "{call} answered {code} ({name})"),
+            Self::Cleanup { message } => write!(f, "cleanup of the scope failed: {message}"),
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind())?;
+        for later in self.also() {
+            write!(f, "\nalso: {}", later.kind())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What `fn main() -> Result<(), Error>` and `unwrap` print: for people, with the caller's line.
+        write!(f, "{self}\n  at {}", self.location())
+    }
+}
+
+impl std::error::Error for Error {}
