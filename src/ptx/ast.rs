@@ -430,6 +430,8 @@ pub enum Initializer<'src> {
     Number(Immediate),
     /// The address of a variable or function.
     Address(AddressInitializer<'src>),
+    /// `filter_mode = nearest`: a property of a texture, sampler or surface.
+    Property(Name<'src>, Box<Initializer<'src>>),
 }
 
 /// `symbol`, `symbol+4`, `generic(symbol)+4`, `0xFF00(symbol)`
@@ -588,7 +590,9 @@ impl<'src> Modifiers<'src> {
 
     /// Those that are types, in the order they stand: destination first for `cvt`.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = Type> + '_ {
-        self.0.iter().filter_map(|modifier| Type::from_name(modifier.text))
+        self.0
+            .iter()
+            .filter_map(|modifier| Type::from_name(modifier.text))
     }
 }
 
@@ -636,8 +640,8 @@ pub enum OperandKind<'src> {
     },
     /// `!%p1`
     Not(Name<'src>),
-    /// `-%r1`
-    Negate(Name<'src>),
+    /// `-%r1`, `-%r1.h0`
+    Negate(Box<Operand<'src>>),
     /// `{%f1, %f2}`
     Vector(Vec<Operand<'src>>),
     /// `%p1|%p2`
