@@ -3,6 +3,7 @@
 pub mod ast;
 mod lexer;
 mod parser;
+pub mod signature;
 pub mod source;
 
 pub use parser::parse;
