@@ -76,8 +76,12 @@ impl KernelSignature {
     /// A parameter that has no size (`.param .b8 x[]`), is a predicate or a register, or lies
     /// beyond [`MAX_PARAMETER_BYTES`].
     pub fn all(module: &Module<'_>) -> Result<Vec<Self>, SyntaxError> {
-        let kernels = module.functions().filter(|function| function.kind == FunctionKind::Entry);
-        kernels.map(|kernel| Self::of(kernel, module.address_size)).collect()
+        let kernels = module
+            .functions()
+            .filter(|function| function.kind == FunctionKind::Entry);
+        kernels
+            .map(|kernel| Self::of(kernel, module.address_size))
+            .collect()
     }
 
     /// The signature of `kernel`, a function of a module with addresses of `address_size` bits.
@@ -89,7 +93,10 @@ impl KernelSignature {
         let mut parameters = Vec::with_capacity(kernel.parameters.len());
         for parameter in &kernel.parameters {
             let placed = place(parameter, end, address_size).map_err(|reason| {
-                let message = format!("kernel `{}`: parameter `{}` {reason}", kernel.name.text, parameter.name.text);
+                let message = format!(
+                    "kernel `{}`: parameter `{}` {reason}",
+                    kernel.name.text, parameter.name.text
+                );
                 SyntaxError::new(parameter.span, message)
             })?;
             end = placed.offset + placed.size;
@@ -104,7 +111,11 @@ impl KernelSignature {
 }
 
 /// Puts `parameter` at the first place from `end` on that has its alignment.
-fn place(parameter: &Parameter<'_>, end: u32, address_size: u32) -> Result<KernelParameter, String> {
+fn place(
+    parameter: &Parameter<'_>,
+    end: u32,
+    address_size: u32,
+) -> Result<KernelParameter, String> {
     if parameter.space != Space::Param {
         return Err("is a register, which only a device function can take".to_owned());
     }
@@ -181,7 +192,9 @@ impl fmt::Display for ParameterKind {
             | Self::Float(ty)
             | Self::Handle(ty) => write!(f, "{ty}"),
             Self::Pointer { space: None, .. } => f.write_str("ptr"),
-            Self::Pointer { space: Some(space), .. } => write!(f, "ptr {}", space.name()),
+            Self::Pointer {
+                space: Some(space), ..
+            } => write!(f, "ptr {}", space.name()),
             Self::Array(ty, elements) => write!(f, "{ty}[{elements}]"),
         }
     }
