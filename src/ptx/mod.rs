@@ -1,1 +1,9 @@
 //! PTX as text: reading it, checking it and lowering it to what a device runs.
+
+pub mod ast;
+mod lexer;
+mod parser;
+pub mod signature;
+pub mod source;
+
+pub use parser::parse;
