@@ -214,15 +214,23 @@ impl SyntaxError {
         let end = source.line_starts.get(last as usize);
         let end = end.map_or(source.text.len(), |&next| next as usize);
         let text = source.text.get(begin..end).unwrap_or("");
-        let mark = (self.span.start as usize).saturating_sub(begin).min(text.len())
-            ..(self.span.end as usize).saturating_sub(begin).min(text.len());
+        let mark = (self.span.start as usize)
+            .saturating_sub(begin)
+            .min(text.len())
+            ..(self.span.end as usize)
+                .saturating_sub(begin)
+                .min(text.len());
 
-        let annotation = AnnotationKind::Primary.span(mark).label(self.label.as_deref());
+        let annotation = AnnotationKind::Primary
+            .span(mark)
+            .label(self.label.as_deref());
         let snippet = Snippet::source(text)
             .path(source.name.as_str())
             .line_start(first as usize)
             .annotation(annotation);
-        let mut group = Level::ERROR.primary_title(self.message.as_str()).element(snippet);
+        let mut group = Level::ERROR
+            .primary_title(self.message.as_str())
+            .element(snippet);
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
         }
