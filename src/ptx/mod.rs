@@ -8,3 +8,6 @@ pub mod signature;
 pub mod source;
 
 pub use parser::parse;
+mod loaded;
+
+pub use loaded::LoadedPtx;
