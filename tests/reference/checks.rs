@@ -181,34 +181,54 @@ pub fn transpose(a: &[f32], b: &mut [f32], n: i32) {
 ///
 /// Error in units of roundoff: the distance `d` to the row's maximum is rounded, which the exponential turns into
 /// |d|; its range reduction and `ex2.approx` (2 units in the last place) add less than 8; a sum adds one for each
-/// of the elements of a lane and five for the tree over lanes; the quotient one. The exponential of a
-/// very negative number may be flushed to zero below the smallest normal number.
+/// of the elements of a lane and five for the tree over lanes; the quotient one.
 pub fn softmax(x: &[f32], n: i32) -> Vec<Bound> {
-    const EXPONENTIAL: f64 = 8.0;
     let n = n as usize;
-    let row_bounds = |row: &[f32]| {
-        let maximum = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let distances: Vec<f64> = row
-            .iter()
-            .map(|&x| f64::from(x) - f64::from(maximum))
-            .collect();
-        let sum: f64 = distances.iter().map(|d| d.exp()).sum();
-        let terms: f64 = distances
-            .iter()
-            .map(|d| d.exp() * (d.abs() + EXPONENTIAL))
-            .sum();
-        let sum_error = terms / sum + n.div_ceil(32) as f64 + 5.0;
-        let bound = |d: &f64| {
-            let value = d.exp() / sum;
-            let units = d.abs() + EXPONENTIAL + sum_error + 1.0;
-            Bound {
-                value,
-                error: value * units * ROUNDOFF + f64::from(f32::MIN_POSITIVE),
-            }
-        };
-        distances.iter().map(bound).collect::<Vec<_>>()
+    let sum = n.div_ceil(32) as f64 + 5.0;
+    let units = ExponentialUnits {
+        per_distance: 1.0,
+        fixed: 8.0,
+        sum,
+        quotient: 1.0,
     };
-    x.chunks_exact(n).flat_map(row_bounds).collect()
+    x.chunks_exact(n)
+        .flat_map(|row| softmax_row(row, units))
+        .collect()
+}
+
+/// What the steps of a softmax cost, in units of roundoff of their results.
+#[derive(Clone, Copy, Debug)]
+pub struct ExponentialUnits {
+    /// An exponential, for each unit of distance from the row's maximum.
+    pub per_distance: f64,
+    /// An exponential, whatever its argument.
+    pub fixed: f64,
+    /// The additions that one element goes through.
+    pub sum: f64,
+    /// The quotient.
+    pub quotient: f64,
+}
+
+/// Softmax of one row. The exponential of a very negative number may be flushed to zero below the smallest normal
+/// number.
+pub fn softmax_row(row: &[f32], units: ExponentialUnits) -> Vec<Bound> {
+    let maximum = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let distances: Vec<f64> = row
+        .iter()
+        .map(|&x| f64::from(x) - f64::from(maximum))
+        .collect();
+    let cost = |d: f64| units.per_distance * d.abs() + units.fixed;
+    let sum: f64 = distances.iter().map(|d| d.exp()).sum();
+    let sum_cost = distances.iter().map(|d| d.exp() * cost(*d)).sum::<f64>() / sum + units.sum;
+    let bound = |d: &f64| {
+        let value = d.exp() / sum;
+        let error = value * (cost(*d) + sum_cost + units.quotient) * ROUNDOFF;
+        Bound {
+            value,
+            error: error + f64::from(f32::MIN_POSITIVE),
+        }
+    };
+    distances.iter().map(bound).collect()
 }
 
 /// y = A x for a sparse matrix of `n` compressed rows: fused, in order of storage. Exact.

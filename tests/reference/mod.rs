@@ -14,7 +14,10 @@
 //!   returned as [`Bound`]s with an error derived beside the computation.
 
 pub mod checks;
+pub mod common;
+pub mod half;
 pub mod own;
+pub mod python;
 pub mod random;
 
 /// Unit roundoff of `f32`: an exactly rounded operation is off by at most this, relative to its result.
