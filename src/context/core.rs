@@ -1,0 +1,231 @@
+//! One open context behind its handles: the backend, the ledger and the context's own stream. Handles point here.
+
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::backend::{Answer, Backend, StreamId};
+use crate::context::ledger::{EntryId, Ledger, PinnedBlock, Touch};
+use crate::device::Shared;
+use crate::error::{Error, ErrorKind};
+
+/// Locks, also when a thread panicked while it held the lock: every critical section here leaves a valid state.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) shared: Arc<Shared>,
+    /// The stream of the context's own calls. Never the driver's default stream.
+    pub(crate) stream: StreamId,
+    ledger: Mutex<Ledger>,
+    /// What failed in a `Drop`, which could not say so.
+    silent: Mutex<Vec<Error>>,
+}
+
+impl Core {
+    pub(crate) fn open(shared: &Arc<Shared>) -> Answer<Self> {
+        shared.backend.make_current()?;
+        let stream = shared.backend.create_stream()?;
+        let mut ledger = Ledger::default();
+        ledger.add_stream(stream);
+        Ok(Self {
+            shared: Arc::clone(shared),
+            stream,
+            ledger: Mutex::new(ledger),
+            silent: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// The backend, current on this thread.
+    #[track_caller]
+    pub(crate) fn backend(&self) -> Result<&dyn Backend, Error> {
+        self.shared.backend.make_current().map_err(Error::new)?;
+        Ok(&*self.shared.backend)
+    }
+
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        lock(&self.ledger)
+    }
+
+    /// `bytes > 0` of device memory, in the ledger from now on.
+    #[track_caller]
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<(EntryId, u64), Error> {
+        let address = match self.backend()?.allocate(bytes) {
+            Ok(address) => address,
+            Err(ErrorKind::OutOfMemory { asked, free, total, .. }) => {
+                let live = self.shared.live_bytes();
+                return Err(Error::new(ErrorKind::OutOfMemory { asked, free, total, live }));
+            }
+            Err(kind) => return Err(Error::new(kind)),
+        };
+        self.shared.note_allocated(bytes);
+        Ok((self.ledger().add_allocation(address, bytes, Location::caller()), address))
+    }
+
+    /// Frees an allocation once nothing uses it any more. An entry that is gone was freed before.
+    ///
+    /// Faults of streams stay with their streams; what is answered is only what freeing itself met.
+    pub(crate) fn release(&self, entry: EntryId) -> Answer<()> {
+        let (allocation, busy) = {
+            let mut ledger = self.ledger();
+            let Some(allocation) = ledger.allocations.remove(&entry) else { return Ok(()) };
+            let busy = ledger.busy_streams(&allocation);
+            (allocation, busy)
+        };
+        let backend = &*self.shared.backend;
+        let current = backend.make_current();
+        let mut waited = Ok(());
+        for stream in busy {
+            waited = waited.and(self.wait_quietly(stream));
+        }
+        // SAFETY: the entry was in the ledger, so its address is live (C1) and, removed just now, is freed only here;
+        // what used it was waited for above, and by B3 a wait has stopped it also when it returned an error (C2).
+        let freed = unsafe { backend.free(allocation.address) };
+        self.shared.note_freed(allocation.bytes);
+        current.and(waited).and(freed)
+    }
+
+    /// Waits for what the stream has queued by now and leaves its faults to whoever waits for the stream itself.
+    pub(crate) fn wait_quietly(&self, stream: StreamId) -> Answer<()> {
+        let backend = &*self.shared.backend;
+        let moment = self.ledger().moment(stream);
+        let mark = match backend.record(stream) {
+            Ok(mark) => mark,
+            // A poisoned context records nothing any more; then a full wait is what shows that work has stopped.
+            Err(_) => return self.wait_or_poisoned(stream, moment),
+        };
+        let waited = backend.wait_mark(mark);
+        self.ledger().note_stopped(stream, moment);
+        let destroyed = backend.destroy_mark(mark);
+        match waited.and(destroyed) {
+            Err(ErrorKind::Poisoned { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn wait_or_poisoned(&self, stream: StreamId, moment: u64) -> Answer<()> {
+        let waited = self.shared.backend.wait_stream(stream);
+        self.ledger().note_stopped(stream, moment);
+        match waited {
+            Err(ErrorKind::Fault(fault)) => {
+                let location = fault.launched_at.unwrap_or(Location::caller());
+                self.record(Error::at(ErrorKind::Fault(fault), location));
+                Ok(())
+            }
+            Err(ErrorKind::Poisoned { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Waits for a stream; its first fault comes back, blamed on its launch.
+    #[track_caller]
+    pub(crate) fn wait(&self, stream: StreamId) -> Result<(), Error> {
+        let moment = self.ledger().moment(stream);
+        let waited = self.backend()?.wait_stream(stream);
+        self.ledger().note_stopped(stream, moment);
+        waited.map_err(blamed)
+    }
+
+    /// Queues one operation under the ledger's lock, after all that it must follow.
+    #[track_caller]
+    pub(crate) fn submit(
+        &self,
+        stream: StreamId,
+        touches: &[Touch],
+        queue: impl FnOnce(&dyn Backend) -> Answer<()>,
+    ) -> Result<(), Error> {
+        let backend = self.backend()?;
+        self.ledger().submit(backend, stream, touches, || queue(backend)).map_err(blamed)
+    }
+
+    /// Keeps an error that a `Drop` met for the scope's end.
+    pub(crate) fn record(&self, error: Error) {
+        lock(&self.silent).push(error);
+    }
+
+    /// Closes the context: everything is tried, whatever the step before returned.
+    pub(crate) fn close(&self) -> Result<(), Error> {
+        let mut errors = Errors::default();
+        let here = Location::caller();
+        errors.add(self.shared.backend.make_current(), here);
+        for stream in self.ledger().streams() {
+            if let Err(error) = self.wait(stream) {
+                errors.push(error);
+            }
+        }
+        let allocations: Vec<_> =
+            self.ledger().allocations.iter().rev().map(|(entry, a)| (*entry, a.location)).collect();
+        for (entry, location) in allocations {
+            errors.add(self.release(entry), location);
+        }
+        let pinned: Vec<PinnedBlock> =
+            std::mem::take(&mut self.ledger().pinned).into_values().rev().collect();
+        for block in pinned {
+            // SAFETY: the ledger held the block, so it came from `allocate_pinned` with this size and was not given
+            // back; all streams were waited for above, so by B3 no operation uses it (C3).
+            let freed = unsafe { self.shared.backend.free_pinned(block.pointer.0, block.bytes) };
+            errors.add(freed, here);
+        }
+        let marks = std::mem::take(&mut self.ledger().marks);
+        for mark in marks.into_values().rev() {
+            errors.add(self.shared.backend.destroy_mark(mark), here);
+        }
+        for stream in self.ledger().streams() {
+            errors.add(self.shared.backend.destroy_stream(stream), here);
+            self.ledger().remove_stream(stream);
+        }
+        let modules = std::mem::take(&mut self.ledger().modules);
+        for module in modules.into_values().rev() {
+            errors.add(self.shared.backend.unload(module), here);
+        }
+        for error in std::mem::take(&mut *lock(&self.silent)) {
+            errors.push(error);
+        }
+        errors.into_result()
+    }
+}
+
+/// An error of the backend at the caller's line; a fault at its launch's.
+#[track_caller]
+pub(crate) fn blamed(kind: ErrorKind) -> Error {
+    let location = match &kind {
+        ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(Location::caller()),
+        _ => Location::caller(),
+    };
+    Error::at(kind, location)
+}
+
+/// The errors of a cleanup: a fault comes first, since it is the cause; then in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct Errors(Vec<Error>);
+
+impl Errors {
+    pub(crate) fn push(&mut self, error: Error) {
+        // Being poisoned is no news beside the fault that did it, and no second piece of news.
+        let stale = matches!(error.kind(), ErrorKind::Poisoned { .. }) && !self.0.is_empty();
+        if !stale {
+            self.0.push(error);
+        }
+    }
+
+    pub(crate) fn add(&mut self, answer: Answer<()>, location: &'static Location<'static>) {
+        if let Err(kind) = answer {
+            self.push(Error::at(kind, location));
+        }
+    }
+
+    pub(crate) fn into_result(mut self) -> Result<(), Error> {
+        let cause = self.0.iter().position(|error| error.fault().is_some()).unwrap_or(0);
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut first = self.0.remove(cause);
+        for later in self.0 {
+            if !matches!(later.kind(), ErrorKind::Poisoned { .. }) {
+                first.push(later);
+            }
+        }
+        Err(first)
+    }
+}

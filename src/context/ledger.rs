@@ -1,0 +1,222 @@
+//! The ledger: everything a context handed out, who used it last on which stream, and what must be given back.
+//! It decides order and gives back; it never looks inside memory.
+
+use std::collections::BTreeMap;
+use std::panic::Location;
+
+use smallvec::SmallVec;
+
+use crate::backend::{Answer, Backend, MarkId, ModuleId, StreamId};
+
+/// An entry of the ledger. Never reused, so a stale one names nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct EntryId(u64);
+
+/// A moment of a stream: the number of operations queued so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Use {
+    stream: StreamId,
+    moment: u64,
+}
+
+/// A live device allocation.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    pub(crate) address: u64,
+    pub(crate) bytes: usize,
+    pub(crate) location: &'static Location<'static>,
+    last_write: Option<Use>,
+    reads: SmallVec<[Use; 2]>,
+}
+
+/// What a queued operation does to an allocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Touch {
+    pub(crate) entry: EntryId,
+    pub(crate) write: bool,
+}
+
+#[derive(Debug, Default)]
+struct Clock {
+    queued: u64,
+    stopped: u64,
+    /// Up to which moment of another stream this one already waits.
+    seen: SmallVec<[(StreamId, u64); 4]>,
+}
+
+/// Page-locked host memory that was handed out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PinnedBlock {
+    pub(crate) pointer: crate::backend::HostPointer,
+    pub(crate) bytes: usize,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    next: u64,
+    pub(crate) allocations: BTreeMap<EntryId, Allocation>,
+    pub(crate) pinned: BTreeMap<EntryId, PinnedBlock>,
+    pub(crate) marks: BTreeMap<EntryId, MarkId>,
+    pub(crate) modules: BTreeMap<EntryId, ModuleId>,
+    clocks: BTreeMap<StreamId, Clock>,
+}
+
+impl Ledger {
+    fn entry(&mut self) -> EntryId {
+        self.next += 1;
+        EntryId(self.next)
+    }
+
+    pub(crate) fn add_allocation(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        location: &'static Location<'static>,
+    ) -> EntryId {
+        let entry = self.entry();
+        let allocation = Allocation { address, bytes, location, last_write: None, reads: SmallVec::new() };
+        self.allocations.insert(entry, allocation);
+        entry
+    }
+
+    pub(crate) fn add_pinned(&mut self, block: PinnedBlock) -> EntryId {
+        let entry = self.entry();
+        self.pinned.insert(entry, block);
+        entry
+    }
+
+    pub(crate) fn add_mark(&mut self, mark: MarkId) -> EntryId {
+        let entry = self.entry();
+        self.marks.insert(entry, mark);
+        entry
+    }
+
+    pub(crate) fn add_module(&mut self, module: ModuleId) -> EntryId {
+        let entry = self.entry();
+        self.modules.insert(entry, module);
+        entry
+    }
+
+    pub(crate) fn add_stream(&mut self, stream: StreamId) {
+        self.clocks.insert(stream, Clock::default());
+    }
+
+    pub(crate) fn remove_stream(&mut self, stream: StreamId) {
+        self.clocks.remove(&stream);
+    }
+
+    /// Every stream that is still there, newest first.
+    pub(crate) fn streams(&self) -> Vec<StreamId> {
+        self.clocks.keys().rev().copied().collect()
+    }
+
+    /// Queues one operation on `stream`, after everything that it must follow.
+    ///
+    /// A reader follows the last writer; a writer follows the last writer and all readers since. Where those were on
+    /// another stream, `stream` waits for what that one has queued by now: one mark, and none if it waits already.
+    pub(crate) fn submit(
+        &mut self,
+        backend: &dyn Backend,
+        stream: StreamId,
+        touches: &[Touch],
+        queue: impl FnOnce() -> Answer<()>,
+    ) -> Answer<()> {
+        let mut after: SmallVec<[Use; 4]> = SmallVec::new();
+        for touch in touches {
+            if let Some(allocation) = self.allocations.get(&touch.entry) {
+                after.extend(allocation.last_write);
+                if touch.write {
+                    after.extend(allocation.reads.iter().copied());
+                }
+            }
+        }
+        for earlier in after {
+            self.follow(backend, stream, earlier)?;
+        }
+        queue()?;
+        let now = self.tick(stream);
+        for touch in touches {
+            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
+                allocation.note(now, touch.write);
+            }
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, stream: StreamId) -> Use {
+        let clock = self.clocks.entry(stream).or_default();
+        clock.queued += 1;
+        Use { stream, moment: clock.queued }
+    }
+
+    fn follow(&mut self, backend: &dyn Backend, stream: StreamId, earlier: Use) -> Answer<()> {
+        if earlier.stream == stream || self.has_stopped(earlier) {
+            return Ok(());
+        }
+        let seen = self.clocks.get(&stream).and_then(|clock| {
+            clock.seen.iter().find(|(other, _)| *other == earlier.stream).map(|(_, moment)| *moment)
+        });
+        if seen.is_some_and(|moment| moment >= earlier.moment) {
+            return Ok(());
+        }
+        self.wait_for_stream(backend, stream, earlier.stream)
+    }
+
+    /// Makes `stream` wait for what `other` has queued by now.
+    fn wait_for_stream(&mut self, backend: &dyn Backend, stream: StreamId, other: StreamId) -> Answer<()> {
+        let mark = backend.record(other)?;
+        let waiting = backend.wait_on(stream, mark);
+        let destroyed = backend.destroy_mark(mark);
+        waiting?;
+        destroyed?;
+        let moment = self.moment(other);
+        let clock = self.clocks.entry(stream).or_default();
+        match clock.seen.iter_mut().find(|(known, _)| *known == other) {
+            Some((_, seen)) => *seen = moment,
+            None => clock.seen.push((other, moment)),
+        }
+        Ok(())
+    }
+
+    fn has_stopped(&self, use_: Use) -> bool {
+        // A stream that is gone was waited for before it went.
+        self.clocks.get(&use_.stream).is_none_or(|clock| clock.stopped >= use_.moment)
+    }
+
+    /// How many operations the stream has queued so far.
+    pub(crate) fn moment(&self, stream: StreamId) -> u64 {
+        self.clocks.get(&stream).map_or(0, |clock| clock.queued)
+    }
+
+    /// Notes that everything the stream had queued at `moment` has stopped.
+    pub(crate) fn note_stopped(&mut self, stream: StreamId, moment: u64) {
+        if let Some(clock) = self.clocks.get_mut(&stream) {
+            clock.stopped = clock.stopped.max(moment);
+        }
+    }
+
+    /// The streams on which something that uses the allocation may still run.
+    pub(crate) fn busy_streams(&self, allocation: &Allocation) -> SmallVec<[StreamId; 4]> {
+        let mut busy = SmallVec::new();
+        for use_ in allocation.last_write.iter().chain(&allocation.reads) {
+            if !self.has_stopped(*use_) && !busy.contains(&use_.stream) {
+                busy.push(use_.stream);
+            }
+        }
+        busy
+    }
+}
+
+impl Allocation {
+    fn note(&mut self, now: Use, write: bool) {
+        if write {
+            self.last_write = Some(now);
+            self.reads.clear();
+        } else {
+            match self.reads.iter_mut().find(|read| read.stream == now.stream) {
+                Some(read) => *read = now,
+                None => self.reads.push(now),
+            }
+        }
+    }
+}

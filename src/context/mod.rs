@@ -1,0 +1,111 @@
+//! The context: the handle through which a closure reaches a device, and the brand that ties everything to it.
+//! What can be done with a context is implemented by the modules that add the ability.
+
+pub(crate) mod core;
+pub(crate) mod ledger;
+pub(crate) mod scope;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use self::core::Core;
+use crate::backend::{DeviceInfo, MemoryInfo};
+use crate::error::Error;
+
+/// Ties a value to one context (or one allocation scope) and to no other.
+///
+/// Invariant: `fn(&'b ()) -> &'b ()` can neither be shortened nor lengthened. With a lifetime that could be shortened,
+/// two contexts' lifetimes would shrink to a common one and this would compile:
+///
+/// ```compile_fail
+/// use scoped_gpu::{Device, Linear};
+/// let (a, b) = (Device::host(), Device::host());
+/// a.scope(|one| {
+///     b.scope(|two| {
+///         one.alloc_linear(4, |x: Linear<f32>| {
+///             two.alloc_linear(4, |mut y: Linear<f32>| y.copy_from(&x)) // `x` lives on another device
+///         })
+///     })
+/// }).unwrap();
+/// ```
+pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
+
+/// An open context on a device: allocate, load, launch, copy.
+///
+/// [`Device::with`](crate::Device::with) and [`Device::scope`](crate::Device::scope) hand one to a closure. Everything
+/// made from it carries `'ctx` and ends with the closure; when the closure returns, with `Ok`, `Err` or a panic, all
+/// queued work has stopped and everything is given back.
+///
+/// # Lifetimes
+/// `'ctx` begins when the closure is called and ends when it returns. It is different for each context, so the
+/// compiler refuses a handle of one context where another's is wanted, and any handle after the end:
+///
+/// ```compile_fail
+/// use scoped_gpu::{Device, Buffer};
+/// let stale = Device::with(|ctx| ctx.buffer::<f32>(100)).unwrap(); // a buffer cannot leave its context
+/// ```
+///
+/// A function of yours that works on a context borrows it for the call:
+///
+/// ```
+/// use scoped_gpu::{Context, Linear, Result};
+/// fn clear<'ctx>(ctx: &Context<'ctx>, x: &mut Linear<'_, 'ctx, f32>) -> Result<()> {
+///     let _ = ctx;
+///     x.fill(0.0)
+/// }
+/// ```
+///
+/// # Threads
+/// A context may be shared with threads that end before the closure does ([`std::thread::scope`]).
+pub struct Context<'ctx> {
+    pub(crate) core: &'ctx Core,
+    brand: Brand<'ctx>,
+}
+
+// `Context` has no `Drop`: dropping it would use `'ctx`, and the closure's borrow of it could then not last for `'ctx`.
+// Closing is done by the function that opened it.
+impl<'ctx> Context<'ctx> {
+    pub(crate) fn new(core: &'ctx Core) -> Self {
+        Self { core, brand: PhantomData }
+    }
+
+    /// What the device is and allows.
+    #[must_use]
+    pub fn info(&self) -> &'ctx DeviceInfo {
+        self.core.shared.backend.info()
+    }
+
+    /// Free and total memory of the device, in bytes.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    #[track_caller]
+    #[doc(alias = "cudaMemGetInfo")]
+    pub fn memory_info(&self) -> Result<MemoryInfo, Error> {
+        self.core.backend()?.memory_info().map_err(Error::new)
+    }
+
+    /// Waits until everything launched and copied on this context (not on streams of its own) is done.
+    ///
+    /// # Errors
+    /// The fault of the first launch that made one since the last wait.
+    #[track_caller]
+    #[doc(alias = "cudaDeviceSynchronize")]
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.core.wait(self.core.stream)
+    }
+}
+
+impl fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (allocations, bytes) = {
+            let ledger = self.core.ledger();
+            (ledger.allocations.len(), ledger.allocations.values().map(|a| a.bytes).sum::<usize>())
+        };
+        f.debug_struct("Context")
+            .field("device", &self.info().id)
+            .field("allocations", &allocations)
+            .field("bytes", &bytes)
+            .finish_non_exhaustive()
+    }
+}

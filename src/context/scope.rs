@@ -1,0 +1,88 @@
+//! How a scope ends, whatever happened in it: close, then the closure's own outcome first, cleanup's second.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use smallvec::SmallVec;
+
+use crate::context::core::{Core, Errors};
+use crate::context::ledger::EntryId;
+use crate::device::Shared;
+use crate::error::Error;
+
+type Outcome<R, E> = Result<Result<R, E>, Box<dyn Any + Send>>;
+
+/// Runs `body`, then `close`, also after a panic; the panic goes on when everything is closed.
+///
+/// The body's own `Err` or panic stays as it is, and what `close` met is kept with the device; if the body succeeded,
+/// that is the result.
+#[track_caller]
+pub(crate) fn run<S, R, E: From<Error>>(
+    shared: &Shared,
+    mut state: S,
+    body: impl FnOnce(&mut S) -> Result<R, E>,
+    close: impl FnOnce(S) -> Result<(), Error>,
+) -> Result<R, E> {
+    // After a panic `state` is only closed, which is what it is for; nothing else looks at it.
+    let outcome: Outcome<R, E> = catch_unwind(AssertUnwindSafe(|| body(&mut state)));
+    let closed = close(state);
+    match (outcome, closed) {
+        (Ok(Ok(value)), Ok(())) => Ok(value),
+        (Ok(Ok(_)), Err(error)) => {
+            shared.record_cleanup(&error);
+            Err(E::from(error))
+        }
+        (Ok(Err(error)), closed) => {
+            if let Err(cleanup) = closed {
+                shared.record_cleanup(&cleanup);
+            }
+            Err(error)
+        }
+        (Err(payload), closed) => {
+            if let Err(cleanup) = closed {
+                shared.record_cleanup(&cleanup);
+            }
+            resume_unwind(payload)
+        }
+    }
+}
+
+/// The allocations of one `alloc` call, given back together, newest first.
+#[derive(Debug)]
+pub(crate) struct Frame<'c> {
+    pub(crate) core: &'c Core,
+    entries: SmallVec<[EntryId; 8]>,
+}
+
+impl<'c> Frame<'c> {
+    pub(crate) fn new(core: &'c Core) -> Self {
+        Self { core, entries: SmallVec::new() }
+    }
+
+    pub(crate) fn keep(&mut self, entry: EntryId) {
+        self.entries.push(entry);
+    }
+
+    /// Ends the work of the context's own stream that uses these arrays, returns its fault, and frees them.
+    #[track_caller]
+    pub(crate) fn close(self) -> Result<(), Error> {
+        let mut errors = Errors::default();
+        let own = self.core.stream;
+        let busy = {
+            let ledger = self.core.ledger();
+            self.entries
+                .iter()
+                .filter_map(|entry| ledger.allocations.get(entry))
+                .any(|allocation| ledger.busy_streams(allocation).contains(&own))
+        };
+        if busy {
+            if let Err(error) = self.core.wait(own) {
+                errors.push(error);
+            }
+        }
+        for entry in self.entries.into_iter().rev() {
+            errors.add(self.core.release(entry), std::panic::Location::caller());
+        }
+        errors.into_result()
+    }
+}

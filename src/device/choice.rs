@@ -1,0 +1,136 @@
+//! Which devices there are and which one is the default. Opening them is the backends' work.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{Device, Shared};
+use crate::backend::DeviceInfo;
+use crate::backend::host::HostBackend;
+use crate::error::{Error, ErrorKind};
+
+/// Names the default device: `host` or `cuda:N`.
+const VARIABLE: &str = "SCOPED_GPU_DEVICE";
+
+/// Options of the host device.
+///
+/// ```
+/// use scoped_gpu::{Device, HostOptions};
+/// let small = Device::host_with(HostOptions::new().memory_limit(1 << 20));
+/// assert!(small.scope(|ctx| ctx.buffer::<u8>(2 << 20).map(drop)).is_err());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct HostOptions {
+    pub(crate) memory_limit: Option<u64>,
+    pub(crate) hostile: Option<u64>,
+    pub(crate) strict: bool,
+}
+
+impl HostOptions {
+    /// The options of [`Device::host`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes that allocations may take together; by default half of the machine's memory.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Runs work late and in an order between streams that `seed` decides, as far as streams and events leave it open;
+    /// hands addresses out again at once after a reset, and poisons freed memory. For tests that want to know whether
+    /// a program relies on an order that nothing promises.
+    #[must_use]
+    pub fn hostile(mut self, seed: u64) -> Self {
+        self.hostile = Some(seed);
+        self
+    }
+
+    /// Makes each launch report also what the hardware would let pass; see [`Launch::strict`](crate::Launch::strict).
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+}
+
+impl Device {
+    /// The host device: runs PTX on this machine's processor and checks every access. It is always there.
+    #[must_use]
+    pub fn host() -> Self {
+        Self::host_with(HostOptions::new())
+    }
+
+    /// The host device with options.
+    #[must_use]
+    pub fn host_with(options: HostOptions) -> Self {
+        Self::from_shared(Arc::new(Shared::new(Box::new(HostBackend::new(options)))))
+    }
+
+    /// The CUDA device number `ordinal`, with a private context.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DeviceUnavailable`], which says whether the feature, the driver or the device is missing.
+    #[track_caller]
+    #[doc(alias = "cudaSetDevice")]
+    pub fn cuda(ordinal: u32) -> Result<Self, Error> {
+        Err(Error::new(ErrorKind::DeviceUnavailable {
+            message: format!(
+                "cuda:{ordinal}: this build of scoped-gpu has no CUDA device; Device::host() runs the same PTX"
+            ),
+        }))
+    }
+
+    /// Every device that is there; the host device last.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        vec![Self::host()]
+    }
+
+    /// The devices that `wanted` accepts, at most `limit` of them, in the order of [`all`](Self::all).
+    ///
+    /// # Errors
+    /// [`ErrorKind::DeviceUnavailable`] when there is none.
+    #[track_caller]
+    pub fn select(limit: usize, wanted: impl Fn(&DeviceInfo) -> bool) -> Result<Vec<Self>, Error> {
+        let all = Self::all();
+        let asked = all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let chosen: Vec<_> = all.into_iter().filter(|device| wanted(device.info())).take(limit).collect();
+        if chosen.is_empty() {
+            return Err(Error::new(ErrorKind::DeviceUnavailable {
+                message: format!("no device fits the selection; asked: {asked}"),
+            }));
+        }
+        Ok(chosen)
+    }
+
+    /// The device that a name like `host` or `cuda:1` means.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DeviceUnavailable`] for a name that is none, or a device that is not there.
+    #[track_caller]
+    pub fn named(name: &str) -> Result<Self, Error> {
+        match name.strip_prefix("cuda:").map(str::parse) {
+            Some(Ok(ordinal)) => Self::cuda(ordinal),
+            None if name == "host" => Ok(Self::host()),
+            _ => Err(Error::new(ErrorKind::DeviceUnavailable {
+                message: format!("no device is called `{name}`; names are `host` and `cuda:N` (N = 0, 1, …)"),
+            })),
+        }
+    }
+}
+
+/// The process's default device.
+#[track_caller]
+pub(super) fn default_device() -> Result<&'static Device, Error> {
+    static DEFAULT: OnceLock<Result<Device, Error>> = OnceLock::new();
+    let device = DEFAULT.get_or_init(|| match std::env::var(VARIABLE) {
+        Ok(name) => Device::named(&name),
+        Err(std::env::VarError::NotPresent) => Ok(Device::cuda(0).unwrap_or_else(|_| Device::host())),
+        Err(std::env::VarError::NotUnicode(name)) => Device::named(&name.to_string_lossy()),
+    });
+    device.as_ref().map_err(|error| {
+        Error::new(ErrorKind::DeviceUnavailable { message: format!("{VARIABLE}: {error}") })
+    })
+}

@@ -1,0 +1,173 @@
+//! Devices: which there are, opening scopes on one, resetting it. What a scope can do is in `context`.
+
+mod choice;
+mod shared;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use choice::HostOptions;
+pub use shared::MemoryStatistics;
+pub(crate) use shared::Shared;
+
+use crate::backend::{DeviceInfo, Reset};
+use crate::context::Context;
+use crate::context::core::Core;
+use crate::context::scope;
+#[expect(unused_imports, reason = "named in the documentation")]
+use crate::error::ErrorKind;
+use crate::error::Error;
+
+/// A device with a context of its own.
+///
+/// `Device` owns its context: two `Device` values never share one, also when both were opened on the same GPU, and
+/// nothing of one can be used with the other. That is what makes [`reset`](Self::reset) safe.
+///
+/// ```
+/// use scoped_gpu::{Device, Linear};
+///
+/// let device = Device::host();
+/// let doubled = device.scope(|ctx| {
+///     ctx.alloc_linear(3, |mut x: Linear<f32>| {
+///         x.copy_from_host(&[1.0, 2.0, 3.0])?;
+///         x.to_vec()
+///     })
+/// })?;
+/// assert_eq!(doubled, [1.0, 2.0, 3.0]);
+/// # scoped_gpu::ok(())
+/// ```
+pub struct Device {
+    shared: Arc<Shared>,
+}
+
+impl Device {
+    pub(crate) fn from_shared(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// Opens a scope on the default device and runs `f` in it.
+    ///
+    /// The default device is opened once per process: `SCOPED_GPU_DEVICE=host` or `cuda:N` where that is set, else the
+    /// first CUDA device if the feature `cuda` is built in and a GPU is there, else the host device.
+    ///
+    /// # Errors
+    /// What `f` returns; [`ErrorKind::DeviceUnavailable`] if the device that `SCOPED_GPU_DEVICE` names is not there;
+    /// the fault of a launch that nobody waited for; an error of the cleanup.
+    ///
+    /// # Panics
+    /// Goes on with a panic of `f` after everything is given back.
+    #[track_caller]
+    pub fn with<R, E>(f: impl for<'ctx> FnOnce(&'ctx Context<'ctx>) -> Result<R, E>) -> Result<R, E>
+    where
+        E: From<Error>,
+    {
+        choice::default_device()?.scope(f)
+    }
+
+    /// Opens a scope on this device and runs `f` in it.
+    ///
+    /// When `f` returns, with `Ok`, `Err` or a panic: queued work is waited for, then arrays and buffers are freed,
+    /// newest first, then events and streams, then modules are unloaded; every step is tried whatever the one before
+    /// returned. Scopes nest, also on the same device, and may be open on several threads at once.
+    ///
+    /// Nothing of the context can leave:
+    ///
+    /// ```compile_fail
+    /// use scoped_gpu::{Buffer, Device};
+    /// let device = Device::host();
+    /// let mut kept: Option<Buffer<f32>> = None;
+    /// device.scope(|ctx| { kept = Some(ctx.buffer(8)?); scoped_gpu::ok(()) }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`with`](Self::with). `f`'s own error comes back unchanged; what the cleanup met beside it is kept in
+    /// [`last_cleanup`](Self::last_cleanup).
+    ///
+    /// # Panics
+    /// Goes on with a panic of `f` after everything is given back.
+    #[track_caller]
+    pub fn scope<R, E>(&self, f: impl for<'ctx> FnOnce(&'ctx Context<'ctx>) -> Result<R, E>) -> Result<R, E>
+    where
+        E: From<Error>,
+    {
+        let core = self.shared.enter(|| Core::open(&self.shared)).map_err(Error::new)?;
+        let context = Context::new(&core);
+        scope::run(
+            &self.shared,
+            (),
+            |()| f(&context),
+            |()| {
+                let closed = core.close();
+                self.shared.leave();
+                closed
+            },
+        )
+    }
+
+    /// Throws away everything the device holds and makes it work again if it can.
+    ///
+    /// It needs the device exclusively, so the compiler refuses it while a scope is open, and no handle of before can
+    /// exist after it:
+    ///
+    /// ```compile_fail
+    /// use scoped_gpu::Device;
+    /// let mut device = Device::host();
+    /// device.scope(|ctx| {
+    ///     let x = ctx.buffer::<f32>(100)?;
+    ///     device.reset()?; // error[E0502]: `device` is borrowed by the open scope
+    ///     x.to_vec()
+    /// }).unwrap();
+    /// ```
+    ///
+    /// Resetting between scopes is fine:
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, Reset};
+    /// let mut device = Device::host();
+    /// device.scope(|ctx| ctx.buffer::<f32>(100)?.to_vec())?;
+    /// assert_eq!(device.reset()?, Reset::Recovered);
+    /// device.scope(|ctx| ctx.buffer::<f32>(100)?.to_vec())?;
+    /// # scoped_gpu::ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// None today: what the device answers is in [`Reset`]. Kept for devices that cannot even be asked.
+    #[doc(alias = "cudaDeviceReset")]
+    pub fn reset(&mut self) -> Result<Reset, Error> {
+        Ok(self.shared.reset())
+    }
+
+    /// What the device is and allows.
+    #[must_use]
+    pub fn info(&self) -> &DeviceInfo {
+        self.shared.backend.info()
+    }
+
+    /// Live and peak bytes of this device's allocations, and how many there are.
+    #[must_use]
+    pub fn memory(&self) -> MemoryStatistics {
+        self.shared.statistics()
+    }
+
+    /// The error of the latest scope's cleanup, if that met one; the next scope that ends clears it.
+    ///
+    /// The place to look after a closure's own error or a panic, which are never replaced by cleanup's.
+    #[must_use]
+    pub fn last_cleanup(&self) -> Option<Error> {
+        self.shared.last_cleanup()
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.info();
+        f.debug_struct("Device").field("id", &info.id).field("name", &info.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.info();
+        write!(f, "{} ({}, {:.1} GiB)", info.name, info.id, info.memory as f64 / f64::from(1 << 30))
+    }
+}
