@@ -1,0 +1,271 @@
+//! The host device: device memory and streams in ordinary memory, and kernels that the CPU interprets. This file is
+//! the lock and the list of calls; what they do stands in `context` and the files named after CUDA's nouns.
+
+mod context;
+mod hostile;
+mod launch;
+mod limits;
+mod mark;
+pub(crate) mod memory;
+mod module;
+mod options;
+mod pinned;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use self::context::Context;
+use self::hostile::Choices;
+pub(crate) use self::hostile::{Failure, Failures};
+use self::launch::QueuedLaunch;
+use self::memory::OutOfMemory;
+use self::module::Module;
+pub use self::options::HostOptions;
+use self::pinned::Pinned;
+use self::stream::Operation;
+use self::transfer::QueuedCopy;
+use super::{
+    Answer, Backend, Copy, DeviceInfo, Fill, LaunchCall, MarkId, MemoryInfo, ModuleId, Reset, StreamId,
+};
+use crate::error::ErrorKind;
+use crate::ptx::LoadedPtx;
+
+/// One context on the host device.
+///
+/// Streams are queues that are carried out by the thread that waits, under one lock: a call made meanwhile by
+/// another thread waits for it to end. The library above must not call it from inside a kernel, and cannot.
+pub(crate) struct HostBackend {
+    info: DeviceInfo,
+    options: HostOptions,
+    failures: Arc<Failures>,
+    context: Mutex<Context>,
+    pinned: Mutex<Pinned>,
+}
+
+/// What a context holds and has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Statistics {
+    /// Live allocations, those of module variables among them.
+    pub(crate) allocations: usize,
+    /// Their bytes.
+    pub(crate) bytes: u64,
+    /// Live blocks of pinned memory.
+    pub(crate) pinned: usize,
+    /// Streams that were not destroyed.
+    pub(crate) streams: usize,
+    /// Marks that were not destroyed.
+    pub(crate) marks: usize,
+    /// Modules that are loaded.
+    pub(crate) modules: usize,
+    /// Queued operations carried out so far.
+    pub(crate) executed: u64,
+    /// Calls so far that can fail.
+    pub(crate) calls: u64,
+}
+
+impl HostBackend {
+    /// A context on a host device.
+    pub(crate) fn new(options: HostOptions) -> Self {
+        let memory = options.memory_limit.unwrap_or_else(limits::default_memory);
+        Self {
+            info: limits::info(memory),
+            context: Mutex::new(Context::new(memory, options.hostile.map(Choices::new))),
+            options,
+            failures: Arc::default(),
+            pinned: Mutex::default(),
+        }
+    }
+
+    /// The switch that makes calls fail, to keep while the backend is behind its trait.
+    pub(crate) fn failures(&self) -> Arc<Failures> {
+        Arc::clone(&self.failures)
+    }
+
+    /// What the context holds and has done.
+    pub(crate) fn statistics(&self) -> Statistics {
+        let pinned = self.pinned().count();
+        let context = self.context();
+        let usage = context.memory().usage();
+        let (streams, marks, modules) = context.counts();
+        Statistics {
+            allocations: usage.live_count,
+            bytes: usage.live_bytes,
+            pinned,
+            streams,
+            marks,
+            modules,
+            executed: context.executed(),
+            calls: self.failures.calls(),
+        }
+    }
+
+    /// The state. A thread that panicked in here left it as complete as an operation that faulted does.
+    fn context(&self) -> MutexGuard<'_, Context> {
+        self.context.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pinned(&self) -> MutexGuard<'_, Pinned> {
+        self.pinned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, for the call of this name, unless a test wants it to fail.
+    fn call(&self, name: &'static str) -> Answer<MutexGuard<'_, Context>> {
+        self.failures.count(name)?;
+        Ok(self.context())
+    }
+
+    /// Loads what `load` places in memory.
+    fn load_module(
+        &self,
+        load: impl FnOnce(&mut memory::Memory) -> Answer<Arc<dyn Module>>,
+    ) -> Answer<ModuleId> {
+        self.call("load")?.load(load)
+    }
+}
+
+impl Backend for HostBackend {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn memory_info(&self) -> Answer<MemoryInfo> {
+        let context = self.call("memory_info")?;
+        context.alive()?;
+        let usage = context.memory().usage();
+        Ok(MemoryInfo { free: usage.free, total: usage.total })
+    }
+
+    /// Also on a poisoned context, so that the calls behind it can say what ended it.
+    fn make_current(&self) -> Answer<()> {
+        self.failures.count("make_current")
+    }
+
+    fn allocate(&self, bytes: usize) -> Answer<u64> {
+        self.call("allocate")?.allocate(bytes)
+    }
+
+    fn pitch(&self, row_bytes: usize) -> Answer<usize> {
+        limits::pitch(row_bytes)
+    }
+
+    unsafe fn free(&self, address: u64) -> Answer<()> {
+        self.call("free")?.free(address)
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Answer<NonNull<u8>> {
+        self.call("allocate_pinned")?.alive()?;
+        self.pinned().allocate(bytes)
+    }
+
+    unsafe fn free_pinned(&self, pointer: NonNull<u8>, bytes: usize) -> Answer<()> {
+        self.failures.count("free_pinned")?;
+        // SAFETY: nothing uses the block any more, as this function's caller vouches (C3).
+        unsafe { self.pinned().free(pointer, bytes) }
+    }
+
+    fn create_stream(&self) -> Answer<StreamId> {
+        self.call("create_stream")?.create_stream()
+    }
+
+    fn destroy_stream(&self, stream: StreamId) -> Answer<()> {
+        self.call("destroy_stream")?.destroy_stream(stream)
+    }
+
+    fn wait_stream(&self, stream: StreamId) -> Answer<()> {
+        let failed = self.failures.count("wait_stream");
+        let mut context = self.context();
+        context.run_stream(stream)?;
+        failed?;
+        context.take_fault(stream)
+    }
+
+    fn record(&self, stream: StreamId) -> Answer<MarkId> {
+        self.call("record")?.record(stream)
+    }
+
+    fn wait_on(&self, stream: StreamId, mark: MarkId) -> Answer<()> {
+        let mut context = self.call("wait_on")?;
+        let point = context.mark(mark)?.point;
+        context.push(stream, Operation::Wait(point))
+    }
+
+    fn wait_mark(&self, mark: MarkId) -> Answer<()> {
+        let failed = self.failures.count("wait_mark");
+        let mut context = self.context();
+        let point = context.mark(mark)?.point;
+        context.advance(point);
+        failed?;
+        context.alive()
+    }
+
+    /// Asking carries out one operation, so that a program which asks until the answer is yes comes to an end.
+    fn is_done(&self, mark: MarkId) -> Answer<bool> {
+        let mut context = self.call("is_done")?;
+        let point = context.mark(mark)?.point;
+        context.nudge(point);
+        context.alive()?;
+        Ok(context.is_reached(point))
+    }
+
+    fn elapsed(&self, from: MarkId, to: MarkId) -> Answer<f32> {
+        let context = self.call("elapsed")?;
+        context.alive()?;
+        mark::elapsed(context.mark(from)?, context.mark(to)?)
+    }
+
+    fn destroy_mark(&self, mark: MarkId) -> Answer<()> {
+        self.call("destroy_mark")?.destroy_mark(mark)
+    }
+
+    unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
+        // SAFETY: this function's caller vouches for C3 until the operation has stopped; it stops, at the latest,
+        // when the value is gone.
+        let copy = unsafe { QueuedCopy::new(*copy) };
+        self.call("copy")?.push(stream, Operation::Copy(copy))
+    }
+
+    unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()> {
+        self.call("fill")?.push(stream, Operation::Fill(fill.clone()))
+    }
+
+    fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId> {
+        self.load_module(|memory| module::load(ptx, memory))
+    }
+
+    fn unload(&self, module: ModuleId) -> Answer<()> {
+        self.call("unload")?.unload(module)
+    }
+
+    unsafe fn launch(&self, stream: StreamId, mut launch: LaunchCall) -> Answer<()> {
+        launch.strict |= self.options.strict;
+        let mut context = self.call("launch")?;
+        context.alive()?;
+        let module = Arc::clone(context.module(launch.module)?);
+        let queued = QueuedLaunch { module, call: launch };
+        context.push(stream, Operation::Launch(Box::new(queued)))
+    }
+
+    fn reset(&self) -> Reset {
+        self.context().reset();
+        *self.pinned() = Pinned::default();
+        Reset::Recovered
+    }
+}
+
+impl From<OutOfMemory> for ErrorKind {
+    fn from(OutOfMemory { asked, free, total, live }: OutOfMemory) -> Self {
+        Self::OutOfMemory { asked, free, total, live }
+    }
+}
+
+impl fmt::Debug for HostBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // without the lock: printing a device must not wait for what it runs
+        f.debug_struct("HostBackend").field("options", &self.options).finish_non_exhaustive()
+    }
+}

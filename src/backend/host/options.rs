@@ -1,0 +1,42 @@
+//! How a host device behaves, as its opener chooses.
+
+/// Options of the host device.
+#[derive(Debug, Clone, Default)]
+pub struct HostOptions {
+    pub(super) memory_limit: Option<u64>,
+    /// The seed.
+    pub(super) hostile: Option<u64>,
+    pub(super) strict: bool,
+}
+
+impl HostOptions {
+    /// The options of an ordinary host device.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes that allocations may take together; by default half of the machine's memory.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Runs work early or late and in an order between streams that `seed` decides, as far as streams and events leave
+    /// it open; fills new memory with garbage, keeps freed addresses out of use so that each use of them is
+    /// recognised, and hands the same addresses out again after a reset. For tests that want to know whether a
+    /// program relies on what nothing promises.
+    #[must_use]
+    pub fn hostile(mut self, seed: u64) -> Self {
+        self.hostile = Some(seed);
+        self
+    }
+
+    /// Makes each launch report also what the hardware would let pass.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+}
