@@ -1,6 +1,14 @@
 //! PTX as text: reading it, checking it and lowering it to what a device runs.
 
-pub mod ir;
-
 pub mod ast;
+pub mod ir;
+mod lexer;
+mod lower;
+mod parser;
+pub mod signature;
 pub mod source;
+mod verify;
+
+pub use lower::lower;
+pub use parser::parse;
+pub use verify::verify;
