@@ -1,5 +1,6 @@
 //! GPU memory, streams and launches that live in scopes.
 
+mod backend;
 mod dim;
 mod element;
 mod error;
