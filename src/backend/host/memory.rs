@@ -134,8 +134,7 @@ impl Memory {
     pub(crate) fn allocate(&mut self, len: usize, fill: u8) -> Result<u64, OutOfMemory> {
         let asked = len as u64;
         let usage = self.usage();
-        let refused =
-            OutOfMemory { asked, free: usage.free, total: usage.total, live: usage.live_bytes };
+        let refused = OutOfMemory { asked, free: usage.free, total: usage.total, live: usage.live_bytes };
         if asked > usage.free || asked > LARGEST {
             return Err(refused);
         }
@@ -217,8 +216,7 @@ impl Memory {
         }
         let (low, high) = self.slots.split_at_mut(to_slot.max(from_slot));
         let (first, second) = (&mut low[to_slot.min(from_slot)], &mut high[0]);
-        let (target, source) =
-            if to_slot < from_slot { (first, &*second) } else { (second, &*first) };
+        let (target, source) = if to_slot < from_slot { (first, &*second) } else { (second, &*first) };
         target.bytes[to..to + len].copy_from_slice(&source.bytes[from..from + len]);
         Ok(())
     }

@@ -47,14 +47,8 @@ impl Reachable {
     /// The stretch with this index; an empty one past the end.
     #[inline(always)]
     pub(super) fn get(&self, index: u32) -> Stretch {
-        const NONE: Stretch = Stretch {
-            start: 0,
-            len: 0,
-            writable: false,
-            constant: false,
-            allocation: u32::MAX,
-            offset: 0,
-        };
+        const NONE: Stretch =
+            Stretch { start: 0, len: 0, writable: false, constant: false, allocation: u32::MAX, offset: 0 };
         self.stretches.get(index as usize).copied().unwrap_or(NONE)
     }
 
@@ -125,11 +119,20 @@ impl Raise {
 /// Where a checked address leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    Global { allocation: u32, offset: usize },
-    Shared { offset: usize },
-    Local { offset: u64 },
+    Global {
+        allocation: u32,
+        offset: usize,
+    },
+    Shared {
+        offset: usize,
+    },
+    Local {
+        offset: u64,
+    },
     /// In the kernel's parameters.
-    Param { offset: usize },
+    Param {
+        offset: usize,
+    },
 }
 
 /// What the check of an address needs to know.

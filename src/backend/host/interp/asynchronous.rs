@@ -173,9 +173,7 @@ impl<M: GlobalMemory> Context<'_, M> {
             let count = counts[lane] & 0xffff_ffff;
             let token = object.pack();
             match mbarrier.op {
-                MbarrierOp::Init => {
-                    (Object { phase: false, expected: count, pending: count, bytes: 0 }, 0)
-                }
+                MbarrierOp::Init => (Object { phase: false, expected: count, pending: count, bytes: 0 }, 0),
                 MbarrierOp::Invalidate => (Object { phase: false, expected: 0, pending: 0, bytes: 0 }, 0),
                 MbarrierOp::ExpectTx => (Object { bytes: object.bytes + count as i64, ..object }, 0),
                 MbarrierOp::CompleteTx => {
@@ -192,7 +190,8 @@ impl<M: GlobalMemory> Context<'_, M> {
                 }
                 MbarrierOp::TestWait { parity, .. } => {
                     // complete: the phase asked about is not the one that runs
-                    let asked = if parity { states[lane] & 1 == 1 } else { Object::unpack(states[lane]).phase };
+                    let asked =
+                        if parity { states[lane] & 1 == 1 } else { Object::unpack(states[lane]).phase };
                     (object, u64::from(object.phase != asked))
                 }
                 MbarrierOp::PendingCount => (object, object.pending),

@@ -90,8 +90,20 @@ fn update(op: AtomicOp, ty: Type, flush: bool, old: u64, a: u64) -> u64 {
             AtomicOp::Or => old | a,
             AtomicOp::Xor => old ^ a,
             AtomicOp::Add => old.wrapping_add(a),
-            AtomicOp::Inc => if old >= a { 0 } else { old + 1 },
-            AtomicOp::Dec => if old == 0 || old > a { a } else { old - 1 },
+            AtomicOp::Inc => {
+                if old >= a {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            AtomicOp::Dec => {
+                if old == 0 || old > a {
+                    a
+                } else {
+                    old - 1
+                }
+            }
             AtomicOp::Min if unsigned_order => old.min(a),
             AtomicOp::Max if unsigned_order => old.max(a),
             AtomicOp::Min => x.min(y) as u64,

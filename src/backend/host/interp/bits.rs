@@ -210,7 +210,7 @@ mod tests {
     fn nth_set_bit_counts_both_ways() {
         assert_eq!(find_nth_set(0b1010_1000, 0, 2), 5);
         assert_eq!(find_nth_set(0b1010_1000, 5, 1), 5);
-        assert_eq!(find_nth_set(0b1010_1000, 5, -2), 3);
+        assert_eq!(find_nth_set(0b1010_1000, 5, (-2_i64) as u64), 3);
         assert_eq!(find_nth_set(0b1010_1000, 3, 0), 3);
         assert_eq!(find_nth_set(0b1010_1000, 4, 0), 0xffff_ffff);
         assert_eq!(find_nth_set(0b1010_1000, 0, 4), 0xffff_ffff);

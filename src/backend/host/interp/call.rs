@@ -101,7 +101,8 @@ impl<M: GlobalMemory> Context<'_, M> {
             let opcode = format!("call to `{}`, which this module does not define", function.name);
             return Err(Raise::new(FaultKind::Unsupported { opcode }, lane));
         }
-        let fits = |size: u32, offset: u32, block: u32| offset.checked_add(size).is_some_and(|end| end <= block);
+        let fits =
+            |size: u32, offset: u32, block: u32| offset.checked_add(size).is_some_and(|end| end <= block);
         let same = call.args.iter().all(|c| fits(c.size, c.callee_offset, function.param_bytes))
             && call.rets.iter().all(|c| fits(c.size, c.callee_offset, function.return_bytes))
             && call.args.len() == function.params.len()
@@ -197,9 +198,7 @@ impl<M: GlobalMemory> Context<'_, M> {
                 let Some(copy) = call.args.get(index) else { return 0 };
                 let size = copy.size.min(8) as usize;
                 let mut all = [0; 8];
-                if let Some(bytes) =
-                    on.warp.local.bytes(lane, block + u64::from(copy.caller_offset), size)
-                {
+                if let Some(bytes) = on.warp.local.bytes(lane, block + u64::from(copy.caller_offset), size) {
                     all[..size].copy_from_slice(bytes);
                 }
                 u64::from_le_bytes(all)
@@ -234,9 +233,7 @@ impl<M: GlobalMemory> Context<'_, M> {
             };
             if let Some(copy) = call.rets.first() {
                 let size = copy.size.min(8) as usize;
-                if let Some(bytes) =
-                    warp.local.bytes_mut(lane, block + u64::from(copy.caller_offset), size)
-                {
+                if let Some(bytes) = warp.local.bytes_mut(lane, block + u64::from(copy.caller_offset), size) {
                     bytes.copy_from_slice(&u64::to_le_bytes(result)[..size]);
                 }
             }

@@ -7,8 +7,8 @@ use super::op::{Inst, Op, Special};
 use super::program::Layout;
 use crate::ptx::ir::{
     self, Accuracy, Address, AddressBase, Axis, BoolOp, Comparison, FloatModifiers, FloatOp, FloatUnaryOp,
-    FunctionKind, IntegerOp, IntegerUnaryOp, MulPart, Operand, ParamBlock, Range, Reg, RegClass, Rounding, Space,
-    SpecialReg, Symbol, Type, Width,
+    FunctionKind, IntegerOp, IntegerUnaryOp, MulPart, Operand, ParamBlock, Range, Reg, RegClass, Rounding,
+    Space, SpecialReg, Symbol, Type, Width,
 };
 
 /// Appends the code of `function`, and gives `layout` its constant rows.
@@ -367,9 +367,7 @@ impl Decoder<'_> {
                 let (d, a) = (d64(c.dst)?, self.r32(c.src)?);
                 if from.is_signed() { Op::ExtendS { d, a } } else { Op::ExtendU { d, a } }
             }
-            (64, 32) if integer(from) && integer(to) => {
-                Op::Truncate { d: d32(c.dst)?, a: self.r64(c.src)? }
-            }
+            (64, 32) if integer(from) && integer(to) => Op::Truncate { d: d32(c.dst)?, a: self.r64(c.src)? },
             (32, 64) if from == Type::F32 && to == Type::F64 => {
                 Op::F32ToF64 { d: d64(c.dst)?, a: self.r32(c.src)? }
             }

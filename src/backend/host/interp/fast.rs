@@ -29,7 +29,10 @@ enum Leave {
     /// The instruction at the program counter runs from the IR, in these lanes.
     Slow(u32),
     /// A branch that only some lanes take.
-    Split { taken: u32, target: u32 },
+    Split {
+        taken: u32,
+        target: u32,
+    },
     /// The program counter reached that of another group.
     Horizon,
     Spent,
@@ -63,7 +66,13 @@ fn shift_right(a: u32, by: u32) -> u32 {
 #[inline(always)]
 fn minimum(x: f32, y: f32) -> u32 {
     let (a, b) = (x.to_bits(), y.to_bits());
-    let ordered = if x < y { a } else if y < x { b } else { a | b };
+    let ordered = if x < y {
+        a
+    } else if y < x {
+        b
+    } else {
+        a | b
+    };
     if x.is_nan() {
         canonical(y)
     } else if y.is_nan() {
@@ -76,7 +85,13 @@ fn minimum(x: f32, y: f32) -> u32 {
 #[inline(always)]
 fn maximum(x: f32, y: f32) -> u32 {
     let (a, b) = (x.to_bits(), y.to_bits());
-    let ordered = if x > y { a } else if y > x { b } else { a & b };
+    let ordered = if x > y {
+        a
+    } else if y > x {
+        b
+    } else {
+        a & b
+    };
     if x.is_nan() {
         canonical(y)
     } else if y.is_nan() {
@@ -227,9 +242,9 @@ impl<M: GlobalMemory> Context<'_, M> {
                 Op::MulHiU32 { d, a, b } => {
                     map2_32(r, m, d, a, b, |x, y| (u64::from(x) * u64::from(y) >> 32) as u32);
                 }
-                Op::MulHiS32 { d, a, b } => map2_32(r, m, d, a, b, |x, y| {
-                    (i64::from(x as i32) * i64::from(y as i32) >> 32) as u32
-                }),
+                Op::MulHiS32 { d, a, b } => {
+                    map2_32(r, m, d, a, b, |x, y| (i64::from(x as i32) * i64::from(y as i32) >> 32) as u32)
+                }
                 Op::MinU32 { d, a, b } => map2_32(r, m, d, a, b, u32::min),
                 Op::MaxU32 { d, a, b } => map2_32(r, m, d, a, b, u32::max),
                 Op::MinS32 { d, a, b } => map2_32(r, m, d, a, b, |x, y| (x as i32).min(y as i32) as u32),
@@ -244,9 +259,9 @@ impl<M: GlobalMemory> Context<'_, M> {
                 Op::ShrS32 { d, a, b } => {
                     map2_32(r, m, d, a, b, |x, y| ((x as i32) >> y.min(31)) as u32);
                 }
-                Op::FunnelLeft { d, a, b, c } => map3_32(r, m, d, a, b, c, |x, y, s| {
-                    shift_left(y, s & 31) | shift_right(x, 32 - (s & 31))
-                }),
+                Op::FunnelLeft { d, a, b, c } => {
+                    map3_32(r, m, d, a, b, c, |x, y, s| shift_left(y, s & 31) | shift_right(x, 32 - (s & 31)))
+                }
                 Op::Lop3 { d, a, b, c, lut } => {
                     let pick = |bit: u8| if lut >> bit & 1 == 1 { u32::MAX } else { 0 };
                     let table: [u32; 8] = std::array::from_fn(|bit| pick(bit as u8));
@@ -282,9 +297,9 @@ impl<M: GlobalMemory> Context<'_, M> {
                 Op::MulWideS { d, a, b } => {
                     widen2(l, r, m, d, [a, b], |x, y| (i64::from(x as i32) * i64::from(y as i32)) as u64);
                 }
-                Op::MadWideU { d, a, b, c } => widen3(l, r, m, d, [a, b, c], |x, y, z| {
-                    (u64::from(x) * u64::from(y)).wrapping_add(z)
-                }),
+                Op::MadWideU { d, a, b, c } => {
+                    widen3(l, r, m, d, [a, b, c], |x, y, z| (u64::from(x) * u64::from(y)).wrapping_add(z))
+                }
                 Op::MadWideS { d, a, b, c } => widen3(l, r, m, d, [a, b, c], |x, y, z| {
                     ((i64::from(x as i32) * i64::from(y as i32)) as u64).wrapping_add(z)
                 }),
@@ -296,9 +311,9 @@ impl<M: GlobalMemory> Context<'_, M> {
                 Op::SubF32 { d, a, b } => map2_32(r, m, d, a, b, |x, y| canonical(float(x) - float(y))),
                 Op::MulF32 { d, a, b } => map2_32(r, m, d, a, b, |x, y| canonical(float(x) * float(y))),
                 Op::DivF32 { d, a, b } => map2_32(r, m, d, a, b, |x, y| canonical(float(x) / float(y))),
-                Op::FmaF32 { d, a, b, c } => map3_32(r, m, d, a, b, c, |x, y, z| {
-                    canonical(float(x).mul_add(float(y), float(z)))
-                }),
+                Op::FmaF32 { d, a, b, c } => {
+                    map3_32(r, m, d, a, b, c, |x, y, z| canonical(float(x).mul_add(float(y), float(z))))
+                }
                 Op::MinF32 { d, a, b } => map2_32(r, m, d, a, b, |x, y| minimum(float(x), float(y))),
                 Op::MaxF32 { d, a, b } => map2_32(r, m, d, a, b, |x, y| maximum(float(x), float(y))),
                 Op::NegF32 { d, a } => map1_32(r, m, d, a, |x| x ^ 0x8000_0000),
@@ -312,9 +327,9 @@ impl<M: GlobalMemory> Context<'_, M> {
                 Op::SubF64 { d, a, b } => map2_64(l, m, d, a, b, |x, y| (double(x) - double(y)).to_bits()),
                 Op::MulF64 { d, a, b } => map2_64(l, m, d, a, b, |x, y| (double(x) * double(y)).to_bits()),
                 Op::DivF64 { d, a, b } => map2_64(l, m, d, a, b, |x, y| (double(x) / double(y)).to_bits()),
-                Op::FmaF64 { d, a, b, c } => map3_64(l, m, d, a, b, c, |x, y, z| {
-                    double(x).mul_add(double(y), double(z)).to_bits()
-                }),
+                Op::FmaF64 { d, a, b, c } => {
+                    map3_64(l, m, d, a, b, c, |x, y, z| double(x).mul_add(double(y), double(z)).to_bits())
+                }
                 Op::NegF64 { d, a } => map1_64(l, m, d, a, |x| x ^ 1 << 63),
                 Op::IntToF32 { d, a } => map1_32(r, m, d, a, |x| (x as i32 as f32).to_bits()),
                 Op::UintToF32 { d, a } => map1_32(r, m, d, a, |x| (x as f32).to_bits()),

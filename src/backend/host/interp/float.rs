@@ -346,9 +346,7 @@ pub(super) fn has_property(property: FloatProperty, ty: Type, a: u64) -> bool {
         FloatProperty::Infinite => infinite,
         FloatProperty::Number => !nan,
         FloatProperty::NotANumber => nan,
-        FloatProperty::Normal => {
-            !nan && !infinite && !format.is_subnormal(a) && !format.is_zero(a)
-        }
+        FloatProperty::Normal => !nan && !infinite && !format.is_subnormal(a) && !format.is_zero(a),
         FloatProperty::Subnormal => format.is_subnormal(a),
     }
 }
@@ -441,9 +439,7 @@ mod tests {
 
     #[test]
     fn approximate_functions_at_their_special_points() {
-        let f = |op, v: f32| {
-            f32_of(unary(op, Type::F32, Accuracy::Approx, PLAIN, u64::from(v.to_bits())))
-        };
+        let f = |op, v: f32| f32_of(unary(op, Type::F32, Accuracy::Approx, PLAIN, u64::from(v.to_bits())));
         assert_eq!(f(FloatUnaryOp::Ex2, f32::NEG_INFINITY).to_bits(), 0);
         assert_eq!(f(FloatUnaryOp::Lg2, 0.0), f32::NEG_INFINITY);
         assert_eq!(f(FloatUnaryOp::Rsqrt, -0.0), f32::NEG_INFINITY);

@@ -16,11 +16,7 @@ pub(super) const fn signed(value: u64, bits: u32) -> i64 {
 
 /// The value as `ty` reads it.
 pub(super) fn value(bits: u64, ty: Type) -> i128 {
-    if ty.is_signed() {
-        i128::from(signed(bits, ty.bits()))
-    } else {
-        i128::from(bits & mask(ty.bits()))
-    }
+    if ty.is_signed() { i128::from(signed(bits, ty.bits())) } else { i128::from(bits & mask(ty.bits())) }
 }
 
 /// Smallest and largest value of `ty`.
@@ -109,8 +105,7 @@ pub(super) fn multiply_add(part: MulPart, ty: Type, saturate: bool, a: u64, b: u
 /// A step of a carry chain: the result and the carry out (for `sub`, the borrow).
 pub(super) fn carry(op: CarryOp, ty: Type, carry_in: bool, a: u64, b: u64) -> (u64, bool) {
     let bits = ty.bits();
-    let (a, b, c) =
-        (u128::from(a & mask(bits)), u128::from(b & mask(bits)), u128::from(carry_in));
+    let (a, b, c) = (u128::from(a & mask(bits)), u128::from(b & mask(bits)), u128::from(carry_in));
     let wide = match op {
         CarryOp::Add => a + b + c,
         CarryOp::Sub => a.wrapping_sub(b).wrapping_sub(c),

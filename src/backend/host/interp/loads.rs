@@ -13,8 +13,8 @@ use super::warp::Warp;
 use crate::backend::host::memory::{FIRST_SLOT, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, slot_of};
 use crate::fault::AccessKind;
 use crate::ptx::ir::{
-    Address, AddressBase, Axis, FunctionKind, Load, Operand, ParamBlock, Reg, Space, SpecialReg, Store, Symbol,
-    Width,
+    Address, AddressBase, Axis, FunctionKind, Load, Operand, ParamBlock, Reg, Space, SpecialReg, Store,
+    Symbol, Width,
 };
 
 /// Bytes of the largest access: eight 32-bit or four 64-bit elements.

@@ -49,7 +49,8 @@ pub(super) fn transfer<M: GlobalMemory>(
                 }
                 let words = std::array::from_fn(|lane| {
                     let (r, c) = (lane / 4, lane % 4 * 2);
-                    let pick = |r: usize, c: usize| u64::from(if transpose { rows[c][r] } else { rows[r][c] });
+                    let pick =
+                        |r: usize, c: usize| u64::from(if transpose { rows[c][r] } else { rows[r][c] });
                     pick(r, c) | pick(r, c + 1) << 16
                 });
                 if let Some(dst) = dst {
@@ -220,7 +221,8 @@ fn dot(mma: &MatrixMultiply, pairs: impl Iterator<Item = (u64, u64)>, c: u64) ->
         let v = if input == soft::TF32 { v >> 13 } else { v };
         f64::from_bits(float::convert(v, input, soft::F64, Rounding::NearestEven))
     };
-    let start = f64::from_bits(float::convert(c, float::format_of(mma.c_ty), soft::F64, Rounding::NearestEven));
+    let start =
+        f64::from_bits(float::convert(c, float::format_of(mma.c_ty), soft::F64, Rounding::NearestEven));
     let sum = pairs.fold(start, |sum, (x, y)| read(x).mul_add(read(y), sum));
     let bits = float::convert(sum.to_bits(), soft::F64, output, Rounding::NearestEven);
     if output.is_nan(bits) { output.nan() } else { bits }

@@ -79,12 +79,7 @@ impl<M: GlobalMemory> Context<'_, M> {
     }
 
     /// One instruction from the IR, counted.
-    pub(super) fn step(
-        &mut self,
-        warp: &mut Warp,
-        group: &mut Group,
-        mask: u32,
-    ) -> Result<Flow, Box<Raise>> {
+    pub(super) fn step(&mut self, warp: &mut Warp, group: &mut Group, mask: u32) -> Result<Flow, Box<Raise>> {
         self.steps += 1;
         debug_assert!(mask & !group.mask == 0 && mask & FULL != 0);
         self.execute(warp, group, mask)

@@ -325,9 +325,7 @@ fn compute(on: &mut Lanes<'_>, op: &Op) {
         }),
         Op::ConvertPair { dst_ty, rounding, flush, relu, saturate_finite, dst, a, b } => {
             let modifiers = FloatModifiers { flush, relu, ..FloatModifiers::default() };
-            on.map(dst, [a, b], |[a, b]| {
-                convert::pair(dst_ty, rounding, modifiers, saturate_finite, a, b)
-            });
+            on.map(dst, [a, b], |[a, b]| convert::pair(dst_ty, rounding, modifiers, saturate_finite, a, b));
         }
         Op::PackSaturate { ty, dst, a, b, c } => {
             let c = c.unwrap_or(Operand::Imm(0));

@@ -69,10 +69,8 @@ impl Program {
 
     /// Places the module's variables in `memory`.
     pub(crate) fn instantiate(self: &Arc<Self>, memory: &mut Memory) -> Result<Instance, OutOfMemory> {
-        let mut instance = Instance {
-            program: Arc::clone(self),
-            variables: vec![None; self.module.variables.len()],
-        };
+        let mut instance =
+            Instance { program: Arc::clone(self), variables: vec![None; self.module.variables.len()] };
         if let Err(error) = instance.place(memory) {
             instance.release(memory);
             return Err(error);

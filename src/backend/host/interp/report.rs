@@ -44,7 +44,8 @@ pub(super) fn site(
     let line_start = text.as_bytes()[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let line = source.line_text(inst.line).to_owned();
     let column = start - line_start;
-    let length = (inst.span.end.saturating_sub(inst.span.start) as usize).min(line.len().saturating_sub(column));
+    let length =
+        (inst.span.end.saturating_sub(inst.span.start) as usize).min(line.len().saturating_sub(column));
     let mut site = Site::new(inst.line, column as u32 + 1, line, length as u32);
     site.source = inst.location.and_then(|id| {
         let location = module.locations.get(id.0 as usize)?;

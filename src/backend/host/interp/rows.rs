@@ -12,7 +12,7 @@ macro_rules! by_chunks {
             mask: u32,
             d: u32,
             $($from: u32,)+
-            f: impl Fn($(by_chunks!(@lane $lane $from)),+) -> $lane,
+            f: impl Fn($(by_chunks!(@lane $from $lane)),+) -> $lane,
         ) {
             if mask == FULL {
                 for k in 0..$chunks {
@@ -37,8 +37,7 @@ macro_rules! by_chunks {
             }
         }
     };
-    (@lane $lane:ty, $from:ident) => { $lane };
-    (@lane $lane:ty $from:ident) => { $lane };
+    (@lane $from:ident $lane:ty) => { $lane };
 }
 
 by_chunks!(map1_32, Row32, u32, 4, 8, a: x);

@@ -173,11 +173,9 @@ pub(super) fn add(a: Exact, b: Exact, rounding: Rounding) -> Exact {
         let left = v.magnitude.leading_zeros() as i32 - 2;
         match left {
             0.. => Exact { magnitude: v.magnitude << left, exponent: v.exponent - left, ..v },
-            _ => Exact {
-                magnitude: shift_sticky(v.magnitude, -left as u32),
-                exponent: v.exponent - left,
-                ..v
-            },
+            _ => {
+                Exact { magnitude: shift_sticky(v.magnitude, -left as u32), exponent: v.exponent - left, ..v }
+            }
         }
     });
     let (high, low) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };

@@ -106,7 +106,13 @@ impl<M: GlobalMemory> Context<'_, M> {
         warp.park(Group { mask: rest & !executes, pc: group.pc + 1, ..*group });
     }
 
-    fn run_together(&mut self, warp: &mut Warp, parts: &Parts, members: u32, op: &Op) -> Result<(), Box<Raise>> {
+    fn run_together(
+        &mut self,
+        warp: &mut Warp,
+        parts: &Parts,
+        members: u32,
+        op: &Op,
+    ) -> Result<(), Box<Raise>> {
         let active = parts.iter().fold(0, |m, part| m | part.mask);
         match op {
             Op::LoadMatrix { .. } | Op::StoreMatrix { .. } => {
@@ -209,12 +215,19 @@ fn destinations(op: &Op) -> (Option<Reg>, Option<Reg>) {
     }
 }
 
-fn evaluate(op: &Op, active: u32, members: u32, inputs: &Inputs, strict: bool) -> Result<Outputs, Box<Raise>> {
+fn evaluate(
+    op: &Op,
+    active: u32,
+    members: u32,
+    inputs: &Inputs,
+    strict: bool,
+) -> Result<Outputs, Box<Raise>> {
     let mut outputs = Outputs { row: [0; LANES], predicate: 0 };
     match *op {
         Op::Shuffle { mode, .. } => {
             for lane in lanes(active) {
-                let (from, in_range) = source_lane(mode, lane as u32, inputs.rows[1][lane], inputs.rows[2][lane]);
+                let (from, in_range) =
+                    source_lane(mode, lane as u32, inputs.rows[1][lane], inputs.rows[2][lane]);
                 let there = active >> from & 1 == 1;
                 if strict && in_range && !there {
                     return Err(Raise::new(FaultKind::InactiveLane, lane));
