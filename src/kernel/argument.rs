@@ -92,32 +92,32 @@ impl<T: Scalar> Bind for T {
 
 impl<T: Scalar> Argument<'_, T> for T {}
 
-/// Arrays and views that can be passed: by which expression, for reading or for writing.
+/// Shared borrows and views: for reading.
 macro_rules! passed {
-    ($($kind:ty, $writable:literal, [$($life:lifetime),*] => $($parameter:ident)+;)+) => {$(
+    ($($kind:ty, [$($life:lifetime),*];)+) => {$(
         impl<$($life,)* 'ctx, T: Element> Bind for $kind {
             fn bind(self, binder: &mut Binder<'_>) {
-                binder.pointer(self.view().region(), $writable);
+                binder.pointer(self.view().region(), false);
             }
         }
 
-        $(impl<$($life,)* 'ctx, T: Element> Argument<'ctx, $parameter<T>> for $kind {})+
+        impl<$($life,)* 'ctx, T: Element> Argument<'ctx, Read<T>> for $kind {}
     )+};
 }
 
 passed! {
-    &'a Linear<'s, 'ctx, T>, false, ['a, 's] => Read;
-    &'a Buffer<'ctx, T>, false, ['a] => Read;
-    &'a Pitched<'s, 'ctx, T>, false, ['a, 's] => Read;
-    View<'v, 'ctx, T>, false, ['v] => Read;
-    &'a View<'v, 'ctx, T>, false, ['a, 'v] => Read;
-    &'a ViewMut<'v, 'ctx, T>, false, ['a, 'v] => Read;
-    PitchedView<'v, 'ctx, T>, false, ['v] => Read;
-    &'a PitchedView<'v, 'ctx, T>, false, ['a, 'v] => Read;
-    &'a PitchedViewMut<'v, 'ctx, T>, false, ['a, 'v] => Read;
+    &'a Linear<'s, 'ctx, T>, ['a, 's];
+    &'a Buffer<'ctx, T>, ['a];
+    &'a Pitched<'s, 'ctx, T>, ['a, 's];
+    View<'v, 'ctx, T>, ['v];
+    &'a View<'v, 'ctx, T>, ['a, 'v];
+    &'a ViewMut<'v, 'ctx, T>, ['a, 'v];
+    PitchedView<'v, 'ctx, T>, ['v];
+    &'a PitchedView<'v, 'ctx, T>, ['a, 'v];
+    &'a PitchedViewMut<'v, 'ctx, T>, ['a, 'v];
 }
 
-/// Exclusive borrows serve every kind of parameter; for `Read` the launch may still only read.
+/// Exclusive borrows: for writing, and for both.
 macro_rules! passed_mutably {
     ($($kind:ty, [$($life:lifetime),*];)+) => {$(
         impl<$($life,)* 'ctx, T: Element> Bind for $kind {
