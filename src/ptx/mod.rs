@@ -3,11 +3,14 @@
 pub mod ast;
 pub mod ir;
 mod lexer;
+mod loaded;
+mod lower;
 mod parser;
 pub mod signature;
 pub mod source;
-
-pub use parser::parse;
-mod loaded;
+mod verify;
 
 pub use loaded::LoadedPtx;
+pub use lower::lower;
+pub use parser::parse;
+pub use verify::verify;

@@ -3,6 +3,7 @@
 
 mod context;
 mod hostile;
+pub(crate) mod interp;
 mod launch;
 mod limits;
 mod mark;

@@ -470,3 +470,26 @@ impl Visitor<'_> {
         }
     }
 }
+
+impl Op {
+    /// Calls `f` for each declaration that the operation names, as a value or in an address.
+    pub fn for_each_symbol(&self, mut f: impl FnMut(Symbol)) {
+        if let Op::AddressOf { symbol, .. } = self {
+            f(*symbol);
+        }
+        let mut address = |address: &Address| {
+            if let AddressBase::Symbol(symbol) = address.base {
+                f(symbol);
+            }
+        };
+        match self {
+            Op::Hint {
+                address: Some(a), ..
+            } => address(a),
+            op => op
+                .memory_accesses()
+                .iter()
+                .for_each(|access| address(&access.address)),
+        }
+    }
+}

@@ -493,3 +493,27 @@ pub enum Axis {
     Y,
     Z,
 }
+
+macro_rules! type_names {
+    ($($variant:ident $name:literal),* $(,)?) => {
+        impl Type {
+            /// The type that a modifier without its dot names.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Some(match name { $($name => Self::$variant,)* _ => return None })
+            }
+
+            /// The modifier without its dot.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+        }
+    };
+}
+
+type_names! {
+    Pred "pred", B1 "b1", B8 "b8", B16 "b16", B32 "b32", B64 "b64", B128 "b128",
+    U4 "u4", U8 "u8", U16 "u16", U32 "u32", U64 "u64", S4 "s4", S8 "s8", S16 "s16", S32 "s32", S64 "s64",
+    F16 "f16", BF16 "bf16", TF32 "tf32", F32 "f32", F64 "f64",
+    F16x2 "f16x2", BF16x2 "bf16x2", F32x2 "f32x2", U16x2 "u16x2", S16x2 "s16x2",
+    E4M3 "e4m3", E5M2 "e5m2", E4M3x2 "e4m3x2", E5M2x2 "e5m2x2",
+}

@@ -1,0 +1,77 @@
+//! What the warps of a block share while they run: the launch, its memory, barriers, counters.
+
+use std::sync::Arc;
+
+use super::access::{Bounds, Reachable};
+use super::barrier::Barriers;
+use super::global::GlobalMemory;
+use super::program::{Instance, Program};
+use super::registers::Row32;
+use super::stats::Statistics;
+use super::strict::Strict;
+use crate::dim::Dim3;
+
+/// A launch, resolved: the same for all its blocks.
+pub(super) struct Launch {
+    pub(super) instance: Arc<Instance>,
+    /// Index of the kernel in the module.
+    pub(super) kernel: u32,
+    pub(super) grid: Dim3,
+    pub(super) block: Dim3,
+    pub(super) dynamic_shared: u32,
+    /// Where dynamic shared memory begins.
+    pub(super) dynamic_offset: u32,
+    pub(super) shared_bytes: u32,
+    pub(super) params: Vec<u8>,
+    pub(super) reachable: Reachable,
+    pub(super) max_steps: Option<u64>,
+    /// Device heap of `malloc`: address, bytes.
+    pub(super) heap: Option<(u64, u64)>,
+}
+
+impl Launch {
+    pub(super) fn threads(&self) -> u32 {
+        self.block.count() as u32
+    }
+
+    pub(super) fn program(&self) -> &Program {
+        &self.instance.program
+    }
+}
+
+/// The state of the block that runs.
+pub(super) struct Context<'a, M> {
+    pub(super) launch: &'a Launch,
+    pub(super) memory: M,
+    pub(super) shared: Vec<u8>,
+    /// Index of the block in the grid.
+    pub(super) block: [u32; 3],
+    /// Thread index of each lane, by warp and axis.
+    pub(super) tids: &'a [[Row32; 3]],
+    pub(super) barriers: Barriers,
+    /// The stretch that each instruction hit last.
+    pub(super) hints: Vec<u32>,
+    /// Steps so far: instructions of a warp, counted at branches.
+    pub(super) steps: u64,
+    pub(super) output: Vec<String>,
+    pub(super) statistics: Option<Box<Statistics>>,
+    pub(super) strict: Option<Box<Strict>>,
+    /// Bytes of the device heap handed out.
+    pub(super) heap_used: u64,
+}
+
+impl<M: GlobalMemory> Context<'_, M> {
+    pub(super) fn program(&self) -> &Program {
+        self.launch.program()
+    }
+
+    /// The limits of an access by lanes whose local frames end at `local_bytes`.
+    pub(super) fn bounds(&self, local_bytes: u64) -> Bounds<'_> {
+        Bounds {
+            reachable: &self.launch.reachable,
+            shared_bytes: u64::from(self.launch.shared_bytes),
+            param_bytes: self.launch.params.len() as u64,
+            local_bytes,
+        }
+    }
+}
