@@ -1103,5 +1103,8 @@ fn sink(reg: Option<Reg>) -> String {
 
 /// `%tid.x` for `Tid(X)`, `%laneid` for `LaneId`.
 fn special_name(special: SpecialReg) -> String {
-    format!("%{special:?}").to_lowercase().replace('(', ".").replace(')', "")
+    format!("%{special:?}")
+        .to_lowercase()
+        .replace('(', ".")
+        .replace(')', "")
 }
