@@ -78,7 +78,7 @@ impl Display for Inst {
 
 impl Display for Op {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Line::new(f, self)
+        Line { f, first: true }.operation(self)
     }
 }
 
@@ -109,7 +109,7 @@ struct Line<'a, 'f> {
     first: bool,
 }
 
-impl<'a, 'f> Line<'a, 'f> {
+impl Line<'_, '_> {
     /// A word for a variant without fields: its name in small letters.
     fn word(&mut self, word: &dyn Debug) -> fmt::Result {
         write!(self.f, ".{}", format!("{word:?}").to_lowercase())
@@ -229,21 +229,20 @@ impl<'a, 'f> Line<'a, 'f> {
         }
     }
 
-    fn new(f: &'a mut Formatter<'f>, op: &Op) -> fmt::Result {
-        let mut line = Line { f, first: true };
+    fn operation(mut self, op: &Op) -> fmt::Result {
         match op {
             Op::Mov { .. }
             | Op::ReadSpecial { .. }
             | Op::AddressOf { .. }
             | Op::Pack { .. }
-            | Op::Unpack { .. } => line.moves(op),
+            | Op::Unpack { .. } => self.moves(op),
             Op::Integer { .. }
             | Op::MultiplyAdd { .. }
             | Op::Carry { .. }
             | Op::MultiplyAddCarry { .. }
             | Op::SumAbsoluteDifference { .. }
             | Op::DotProduct { .. }
-            | Op::IntegerUnary { .. } => line.integer(op),
+            | Op::IntegerUnary { .. } => self.integer(op),
             Op::Logic { .. }
             | Op::Lop3 { .. }
             | Op::Shift { .. }
@@ -253,35 +252,35 @@ impl<'a, 'f> Line<'a, 'f> {
             | Op::BitMask { .. }
             | Op::Extend { .. }
             | Op::FindNthSet { .. }
-            | Op::Permute { .. } => line.bits(op),
+            | Op::Permute { .. } => self.bits(op),
             Op::Float { .. }
             | Op::FloatMultiplyAdd { .. }
             | Op::FloatUnary { .. }
             | Op::FloatMinMax3 { .. }
-            | Op::TestProperty { .. } => line.float(op),
+            | Op::TestProperty { .. } => self.float(op),
             Op::SetPredicate { .. }
             | Op::Set { .. }
             | Op::Select { .. }
-            | Op::SelectBySign { .. } => line.compare(op),
+            | Op::SelectBySign { .. } => self.compare(op),
             Op::Convert(_)
             | Op::ConvertPair { .. }
             | Op::PackSaturate { .. }
             | Op::ConvertAddress { .. }
-            | Op::IsSpace { .. } => line.convert(op),
+            | Op::IsSpace { .. } => self.convert(op),
             Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::Fence { .. } | Op::Hint { .. } => {
-                line.memory(op)
+                self.memory(op)
             }
             Op::AsyncCopy { .. }
             | Op::AsyncCommit
             | Op::AsyncWait { .. }
             | Op::AsyncArrive { .. }
-            | Op::Mbarrier(_) => line.asynchronous(op),
+            | Op::Mbarrier(_) => self.asynchronous(op),
             Op::LoadMatrix { .. }
             | Op::StoreMatrix { .. }
             | Op::TransposeMatrix { .. }
-            | Op::MatrixMultiply(_) => line.matrix(op),
-            Op::Call(call) => line.call(call),
-            _ => line.control(op),
+            | Op::MatrixMultiply(_) => self.matrix(op),
+            Op::Call(call) => self.call(call),
+            _ => self.control(op),
         }
     }
 
