@@ -20,6 +20,12 @@ fn a_load_keeps_its_type_and_the_register_its_own_width() {
 }
 
 #[test]
+fn a_narrow_register_may_hold_an_address() {
+    let expected = ["cvt.u32.u16 r28, h16", "st.shared.u32 [r28+4], r0"];
+    assert_eq!(lowered("st.shared.u32 [%rs0+4], %r0;"), expected);
+}
+
+#[test]
 fn vectors_have_sinks_and_constants() {
     becomes(&[
         (

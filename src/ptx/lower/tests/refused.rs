@@ -66,8 +66,8 @@ error: `%r1` has 32 bits where 64 are needed
         "`%rs0` has 16 bits where 32 are needed"
     );
     assert_eq!(
-        title("st.shared.u32 [%rs0], %r0;"),
-        "`%rs0` has 16 bits where an address of 32 or 64 is needed"
+        title("st.shared.u32 [%p0], %r0;"),
+        "`%p0` is a predicate where an address of 32 or 64 bits is needed"
     );
 }
 
