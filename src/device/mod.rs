@@ -61,7 +61,7 @@ impl Device {
     where
         E: From<Error>,
     {
-        choice::default_device()?.scope(f)
+        Self::default_device()?.scope(f)
     }
 
     /// Opens a scope on this device and runs `f` in it.
