@@ -1,5 +1,7 @@
 //! How a host device behaves, as its opener chooses.
 
+pub use super::hostile::Failure;
+
 /// Options of the host device.
 #[derive(Debug, Clone, Default)]
 pub struct HostOptions {
@@ -7,6 +9,8 @@ pub struct HostOptions {
     /// The seed.
     pub(super) hostile: Option<u64>,
     pub(super) strict: bool,
+    /// The number of the call, from 1.
+    pub(super) fails: Option<(u64, Failure)>,
 }
 
 impl HostOptions {
@@ -37,6 +41,17 @@ impl HostOptions {
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
+        self
+    }
+
+    /// Makes the `k`-th call to the device fail, counted from 1, once or from then on. For tests of cleanup: a program
+    /// run with `k` = 1, 2, 3, … until it meets no failure has met each one it can meet.
+    ///
+    /// Calls are what a driver would be asked for: several for each call of this library. One that fails has done
+    /// nothing, except that a wait has waited. The error is a [`Driver`](crate::ErrorKind::Driver) one with code 999.
+    #[must_use]
+    pub fn fail_call(mut self, k: u64, failure: Failure) -> Self {
+        self.fails = Some((k, failure));
         self
     }
 }

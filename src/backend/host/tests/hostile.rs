@@ -130,3 +130,13 @@ fn each_call_can_fail_once_or_for_good() {
         assert_eq!(device.statistics().allocations, 0);
     }
 }
+
+#[test]
+fn a_device_can_be_opened_with_a_call_that_fails() {
+    let device = HostBackend::new(HostOptions::new().fail_call(2, Failure::Forever));
+    device.make_current().unwrap();
+    for _ in 0..2 {
+        let refused = device.create_stream();
+        assert!(matches!(refused, Err(ErrorKind::Driver { call: "create_stream", .. })), "{refused:?}");
+    }
+}
