@@ -1,15 +1,32 @@
 //! GPU memory, streams and launches that live in scopes.
 
 mod backend;
+mod context;
+mod device;
 mod dim;
 mod element;
 mod error;
 mod extent;
 mod fault;
+mod kernel;
+mod memory;
+pub mod prelude;
 pub mod ptx;
+mod stream;
+mod transfer;
 
+pub use backend::{DeviceInfo, Limits, MemoryInfo, Reset};
+pub use context::Context;
+pub use device::{Device, HostOptions, MemoryStatistics};
 pub use dim::Dim3;
 pub use element::{Element, Scalar, ScalarKind};
 pub use error::{Error, ErrorKind, Result, ok};
 pub use extent::{Extent, Rect};
 pub use fault::{Access, AccessKind, Blame, Fault, FaultKind, NearBuffer, Site, SourceLine, Space};
+pub use kernel::{Argument, Arguments, Kernel, Launch, Module, Parameter, Read, ReadWrite, Signature, Write};
+pub use memory::{
+    Buffer, Filled, FromHost, Linear, Pinned, Pitched, PitchedSpec, PitchedView, PitchedViewMut, Readable, RectView,
+    RectViewMut, Spec, Specs, Uninit, View, ViewMut, Writable, Zeros, filled, linear, pitched, pitched_3d, uninit,
+    zeros,
+};
+pub use stream::{Event, Pending, Stream, Streams};

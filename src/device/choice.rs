@@ -4,56 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Device, Shared};
 use crate::backend::DeviceInfo;
-use crate::backend::host::HostBackend;
+use crate::backend::host::{HostBackend, HostOptions};
 use crate::error::{Error, ErrorKind};
 
 /// Names the default device: `host` or `cuda:N`.
 const VARIABLE: &str = "SCOPED_GPU_DEVICE";
-
-/// Options of the host device.
-///
-/// ```
-/// use scoped_gpu::{Device, HostOptions};
-/// let small = Device::host_with(HostOptions::new().memory_limit(1 << 20));
-/// assert!(small.scope(|ctx| ctx.buffer::<u8>(2 << 20).map(drop)).is_err());
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct HostOptions {
-    pub(crate) memory_limit: Option<u64>,
-    pub(crate) hostile: Option<u64>,
-    pub(crate) strict: bool,
-}
-
-impl HostOptions {
-    /// The options of [`Device::host`].
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Bytes that allocations may take together; by default half of the machine's memory.
-    #[must_use]
-    pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = Some(bytes);
-        self
-    }
-
-    /// Runs work late and in an order between streams that `seed` decides, as far as streams and events leave it open;
-    /// hands addresses out again at once after a reset, and poisons freed memory. For tests that want to know whether
-    /// a program relies on an order that nothing promises.
-    #[must_use]
-    pub fn hostile(mut self, seed: u64) -> Self {
-        self.hostile = Some(seed);
-        self
-    }
-
-    /// Makes each launch report also what the hardware would let pass; see [`Launch::strict`](crate::Launch::strict).
-    #[must_use]
-    pub fn strict(mut self) -> Self {
-        self.strict = true;
-        self
-    }
-}
 
 impl Device {
     /// The host device: runs PTX on this machine's processor and checks every access. It is always there.

@@ -6,10 +6,10 @@ mod shared;
 use std::fmt;
 use std::sync::Arc;
 
-pub use choice::HostOptions;
 pub use shared::MemoryStatistics;
 pub(crate) use shared::Shared;
 
+pub use crate::backend::host::HostOptions;
 use crate::backend::{DeviceInfo, Reset};
 use crate::context::Context;
 use crate::context::core::Core;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::ir;
 use super::signature::KernelSignature;
-use super::source::{Source, SyntaxError};
+use super::source::Source;
+use super::{ir, lower, parse, verify};
 
 /// PTX that was read, lowered and verified.
 #[derive(Debug)]
@@ -15,36 +15,50 @@ pub struct LoadedPtx {
 }
 
 impl LoadedPtx {
-    /// Reads `source`.
+    /// Reads `text`; `name` stands for its file in messages.
     ///
     /// # Errors
-    /// The first place that is not PTX, or that no assembler would take.
-    pub fn read(source: Source) -> Result<Self, SyntaxError> {
-        let source = Arc::new(source);
-        let tree = super::parse(&source)?;
-        let kernels = KernelSignature::all(&tree)?;
-        let module = super::lower(&tree, &source)?;
-        super::verify(&module)?;
-        Ok(Self { source: Arc::clone(&source), kernels, module: Arc::new(module) })
+    /// The rendered diagnostic, with the line, of text that no assembler would take.
+    pub fn read(name: &str, text: &str) -> Result<Self, String> {
+        let source = Source::new(name, text).map_err(|error| error.to_string())?;
+        let read = || {
+            let syntax = parse(&source)?;
+            let kernels = KernelSignature::all(&syntax)?;
+            let module = lower(&syntax, &source)?;
+            verify(&module)?;
+            Ok((kernels, module))
+        };
+        let (kernels, module) = read().map_err(|error: super::source::SyntaxError| error.render(&source))?;
+        Ok(Self { source: Arc::new(source), kernels, module: Arc::new(module) })
     }
 
-    /// The text and its name.
+    /// The text, with its name and lines.
+    #[must_use]
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// The lowered code.
-    pub fn module(&self) -> &Arc<ir::Module> {
-        &self.module
-    }
-
-    /// The signatures of the kernels, in the order they stand.
+    /// The kernels' signatures, in the order in which they stand.
+    #[must_use]
     pub fn kernels(&self) -> &[KernelSignature] {
         &self.kernels
     }
 
     /// The signature of the kernel `name`.
+    #[must_use]
     pub fn kernel(&self, name: &str) -> Option<&KernelSignature> {
         self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// The lowered module.
+    #[must_use]
+    pub fn module(&self) -> &Arc<ir::Module> {
+        &self.module
+    }
+
+    /// Bytes of shared memory that the kernel `name` declares, dynamic memory not counted.
+    #[must_use]
+    pub fn static_shared_bytes(&self, name: &str) -> u32 {
+        self.module.function(name).map_or(0, |(_, kernel)| kernel.shared.dynamic_offset.max(kernel.shared.static_bytes))
     }
 }

@@ -1,0 +1,172 @@
+//! Arguments of a launch: which Rust values fit which parameter, and how they become the parameter block.
+
+use smallvec::SmallVec;
+
+use crate::backend::LaunchBuffer;
+use crate::context::ledger::Touch;
+use crate::element::{Element, Scalar};
+use crate::kernel::signature::{Parameter, Read, ReadWrite, Write, each_tuple};
+use crate::memory::{Buffer, Linear, Pitched, PitchedView, PitchedViewMut, Region, View, ViewMut};
+use crate::ptx::signature::KernelSignature;
+
+/// A value that can be passed for parameter `P` of a kernel in context `'ctx`.
+///
+/// Scalars for themselves; for [`Read<T>`] a `&x` of an array or a view by value; for [`Write<T>`] and
+/// [`ReadWrite<T>`] a `&mut x` of an array or a mutable view by value. So the borrow checker sees to it that no array
+/// is both read and written in one launch:
+///
+/// ```compile_fail
+/// use scoped_gpu::*;
+/// fn both<'ctx>(ctx: &Context<'ctx>, k: &Kernel<'ctx, (Read<f32>, ReadWrite<f32>)>, x: &mut Linear<'_, 'ctx, f32>) {
+///     ctx.launch(k, Launch::cover(8), (&*x, &mut *x)).unwrap(); // the same array twice
+/// }
+/// ```
+pub trait Argument<'ctx, P>: sealed::Bind {}
+
+/// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`.
+pub trait Arguments<'ctx, S>: sealed::BindAll {}
+
+/// Collects the parameter block, the buffers and what the launch touches.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Binder<'k> {
+    signature: &'k KernelSignature,
+    next: usize,
+    pub(crate) params: SmallVec<[u8; 64]>,
+    pub(crate) buffers: SmallVec<[LaunchBuffer; 8]>,
+    pub(crate) touches: SmallVec<[Touch; 8]>,
+}
+
+impl<'k> Binder<'k> {
+    pub(crate) fn new(signature: &'k KernelSignature) -> Self {
+        Self {
+            signature,
+            next: 0,
+            params: SmallVec::from_elem(0, signature.bytes as usize),
+            buffers: SmallVec::new(),
+            touches: SmallVec::new(),
+        }
+    }
+
+    /// Writes the next parameter. Count and sizes were compared with the PTX when the kernel was taken.
+    fn put(&mut self, bytes: &[u8]) {
+        let parameter = self.signature.parameters.get(self.next);
+        self.next += 1;
+        let start = parameter.map_or(usize::MAX, |p| p.offset as usize);
+        if let Some(slot) = self.params.get_mut(start..start.saturating_add(bytes.len())) {
+            slot.copy_from_slice(bytes);
+        }
+    }
+
+    fn pointer(&mut self, region: Region<'_>, writable: bool) {
+        let address = region.block.address;
+        self.buffers.push(LaunchBuffer {
+            argument: self.next,
+            address,
+            bytes: region.span() as u64,
+            writable,
+        });
+        self.touches.extend(region.block.touch(writable));
+        self.put(&address.to_le_bytes());
+    }
+}
+
+mod sealed {
+    use super::Binder;
+
+    pub trait Bind {
+        fn bind(self, binder: &mut Binder<'_>);
+    }
+
+    pub trait BindAll {
+        fn bind_all(self, binder: &mut Binder<'_>);
+    }
+}
+pub(crate) use sealed::{Bind, BindAll};
+
+impl<T: Scalar> Bind for T {
+    fn bind(self, binder: &mut Binder<'_>) {
+        binder.put(bytemuck::bytes_of(&self));
+    }
+}
+
+impl<T: Scalar> Argument<'_, T> for T {}
+
+/// Shared borrows and views: for reading.
+macro_rules! passed {
+    ($($kind:ty, [$($life:lifetime),*];)+) => {$(
+        impl<$($life,)* 'ctx, T: Element> Bind for $kind {
+            fn bind(self, binder: &mut Binder<'_>) {
+                binder.pointer(self.view().region(), false);
+            }
+        }
+
+        impl<$($life,)* 'ctx, T: Element> Argument<'ctx, Read<T>> for $kind {}
+    )+};
+}
+
+passed! {
+    &'a Linear<'s, 'ctx, T>, ['a, 's];
+    &'a Buffer<'ctx, T>, ['a];
+    &'a Pitched<'s, 'ctx, T>, ['a, 's];
+    View<'v, 'ctx, T>, ['v];
+    &'a View<'v, 'ctx, T>, ['a, 'v];
+    &'a ViewMut<'v, 'ctx, T>, ['a, 'v];
+    PitchedView<'v, 'ctx, T>, ['v];
+    &'a PitchedView<'v, 'ctx, T>, ['a, 'v];
+    &'a PitchedViewMut<'v, 'ctx, T>, ['a, 'v];
+}
+
+/// Exclusive borrows: for writing, and for both.
+macro_rules! passed_mutably {
+    ($($kind:ty, [$($life:lifetime),*];)+) => {$(
+        impl<$($life,)* 'ctx, T: Element> Bind for $kind {
+            fn bind(self, binder: &mut Binder<'_>) {
+                binder.pointer(self.view().region(), true);
+            }
+        }
+
+        impl<$($life,)* 'ctx, T: Element> Argument<'ctx, Write<T>> for $kind {}
+        impl<$($life,)* 'ctx, T: Element> Argument<'ctx, ReadWrite<T>> for $kind {}
+    )+};
+}
+
+passed_mutably! {
+    &'a mut Linear<'s, 'ctx, T>, ['a, 's];
+    &'a mut Buffer<'ctx, T>, ['a];
+    &'a mut Pitched<'s, 'ctx, T>, ['a, 's];
+    ViewMut<'v, 'ctx, T>, ['v];
+    &'a mut ViewMut<'v, 'ctx, T>, ['a, 'v];
+    PitchedViewMut<'v, 'ctx, T>, ['v];
+    &'a mut PitchedViewMut<'v, 'ctx, T>, ['a, 'v];
+}
+
+macro_rules! tuples {
+    ($($parameter:ident)*) => {
+        paste_free!([$($parameter)*] [ArgA ArgB ArgC ArgD ArgE ArgF ArgG ArgH ArgI ArgJ ArgK ArgL ArgM ArgN ArgO ArgP] []);
+    };
+}
+
+/// Pairs each parameter's name with an argument's, then writes the impls.
+macro_rules! paste_free {
+    ([$parameter:ident $($parameters:ident)*] [$argument:ident $($arguments:ident)*] [$($pairs:tt)*]) => {
+        paste_free!([$($parameters)*] [$($arguments)*] [$($pairs)* ($parameter $argument)]);
+    };
+    ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))*]) => {
+        impl<$($argument: Bind),*> BindAll for ($($argument,)*) {
+            #[expect(non_snake_case, reason = "the tuple's parts are named like their types")]
+            fn bind_all(self, binder: &mut Binder<'_>) {
+                let ($($argument,)*) = self;
+                let _ = &binder;
+                $($argument.bind(binder);)*
+            }
+        }
+
+        impl<'ctx, $($parameter: Parameter, $argument: Argument<'ctx, $parameter>),*>
+            Arguments<'ctx, ($($parameter,)*)> for ($($argument,)*)
+        {
+        }
+    };
+}
+
+each_tuple!(tuples);

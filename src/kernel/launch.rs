@@ -1,0 +1,266 @@
+//! Launches: their shape, the checks against the device's limits, and queueing them.
+
+use crate::backend::{AccessRule, Backend, LaunchCall, Limits, StreamId};
+use crate::context::Context;
+use crate::context::core::Core;
+use crate::dim::Dim3;
+use crate::error::{Error, ErrorKind};
+use crate::kernel::argument::{Arguments, Binder};
+use crate::kernel::module::Kernel;
+use crate::kernel::signature::Signature;
+
+/// Threads of a block where [`Launch::cover`] chooses.
+const COVER_BLOCK: u32 = 256;
+/// Threads per axis of a block where [`Launch::cover_2d`] chooses.
+const COVER_BLOCK_2D: (u32, u32) = (32, 8);
+
+/// How many threads a launch starts, and what it may use.
+///
+/// ```
+/// use scoped_gpu::Launch;
+/// let a = Launch::cover(1_000_000);                 // one thread for each element, and a few more
+/// let b = Launch::grid((16, 16), (32, 8));          // blocks, threads in a block
+/// let c = Launch::grid(100, 256).shared_bytes(4096).max_steps(1_000_000);
+/// # let _ = (a, b, c);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    shape: Shape,
+    shared_bytes: usize,
+    max_steps: Option<u64>,
+    strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// As many blocks as elements need; none for none.
+    Cover { elements: [usize; 3], block: Dim3 },
+    /// As the caller says.
+    Grid { grid: Dim3, block: Dim3 },
+}
+
+impl Launch {
+    fn new(shape: Shape) -> Self {
+        Self { shape, shared_bytes: 0, max_steps: None, strict: false }
+    }
+
+    /// At least one thread for each of `elements` elements, in blocks of 256.
+    ///
+    /// The last block is full, so the kernel compares its index with the length. With no elements nothing is launched.
+    #[must_use]
+    pub fn cover(elements: usize) -> Self {
+        Self::new(Shape::Cover { elements: [elements, 1, 1], block: COVER_BLOCK.into() })
+    }
+
+    /// At least one thread for each of `width × height` elements, in blocks of 32 × 8.
+    #[must_use]
+    pub fn cover_2d(width: usize, height: usize) -> Self {
+        Self::new(Shape::Cover { elements: [width, height, 1], block: COVER_BLOCK_2D.into() })
+    }
+
+    /// `grid` blocks of `block` threads.
+    #[must_use]
+    pub fn grid(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        Self::new(Shape::Grid { grid: grid.into(), block: block.into() })
+    }
+
+    /// The same elements or blocks with `block` threads in a block.
+    #[must_use]
+    pub fn block(mut self, threads: impl Into<Dim3>) -> Self {
+        match &mut self.shape {
+            Shape::Cover { block, .. } | Shape::Grid { block, .. } => *block = threads.into(),
+        }
+        self
+    }
+
+    /// Bytes of dynamic shared memory for each block. Above the device's usual limit the launch opts in by itself.
+    #[must_use]
+    pub fn shared_bytes(mut self, bytes: usize) -> Self {
+        self.shared_bytes = bytes;
+        self
+    }
+
+    /// Ends a kernel that runs for more than `steps` instructions of a warp, with an error. Off by default.
+    #[must_use]
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.max_steps = Some(steps);
+        self
+    }
+
+    /// Makes the host device report also what hardware lets pass: reads of memory that nothing has written, data races,
+    /// barriers and shuffles that some lanes miss, division by zero. Slower.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Grid and block within the device's limits; `None` where there is nothing to launch.
+    #[track_caller]
+    fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
+        let refuse = |what: String| Err(Error::new(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }));
+        let block = match self.shape {
+            Shape::Cover { block, .. } | Shape::Grid { block, .. } => block,
+        };
+        for ((axis, threads), (_, most)) in block.axes().into_iter().zip(limits.block.axes()) {
+            if threads == 0 {
+                return refuse(format!("block.{axis} is 0"));
+            }
+            if threads > most {
+                return refuse(format!("block.{axis} of {threads} threads, device allows {most}"));
+            }
+        }
+        if block.count() > u128::from(limits.threads_per_block) {
+            return refuse(format!(
+                "block of {} threads {block}, device allows {}",
+                block.count(),
+                limits.threads_per_block
+            ));
+        }
+        let blocks: [(char, u128); 3] = match self.shape {
+            Shape::Grid { grid, .. } => grid.axes().map(|(axis, count)| (axis, u128::from(count))),
+            Shape::Cover { elements, .. } => {
+                if elements.contains(&0) {
+                    return Ok(None);
+                }
+                let [x, y, z] = block.axes();
+                let [along_x, along_y, along_z] = elements;
+                [(x, along_x), (y, along_y), (z, along_z)]
+                    .map(|((axis, threads), along)| (axis, (along as u128).div_ceil(u128::from(threads))))
+            }
+        };
+        let mut grid = [0; 3];
+        for ((slot, (axis, count)), (_, most)) in grid.iter_mut().zip(blocks).zip(limits.grid.axes()) {
+            if count == 0 {
+                return refuse(format!("grid.{axis} is 0"));
+            }
+            if count > u128::from(most) {
+                return refuse(format!("grid.{axis} of {count} blocks, device allows {most}"));
+            }
+            *slot = count as u32;
+        }
+        let [x, y, z] = grid;
+        Ok(Some((Dim3::new(x, y, z), block)))
+    }
+}
+
+impl<'ctx> Context<'ctx> {
+    /// Launches a kernel, checked.
+    ///
+    /// Arguments were compared with the PTX when the kernel was taken and are borrowed for the call. Each access that
+    /// the kernel makes is checked to lie in the buffers it was given. The launch is queued: its fault, if it makes
+    /// one, is the error of the next call that waits (a copy to the host, [`synchronize`](Self::synchronize), the end
+    /// of the scope). A wrong access costs that error and nothing else: memory outside is untouched, the context goes
+    /// on.
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, Launch, Read, ReadWrite, linear};
+    /// Device::host().scope(|ctx| {
+    ///     let module = ctx.module(include_str!("../../ptx/saxpy.ptx"))?;
+    ///     let saxpy = module.kernel::<(f32, Read<f32>, ReadWrite<f32>, u32)>("saxpy")?;
+    ///     let (x, y) = ([1.0, 2.0, 3.0], [10.0, 20.0, 30.0]);
+    ///     ctx.alloc((linear(&x), linear(&y)), |(x, mut y)| {
+    ///         ctx.launch(&saxpy, Launch::cover(3), (2.0, &x, &mut y, 3))?;
+    ///         assert_eq!(y.to_vec()?, [12.0, 24.0, 36.0]);
+    ///         scoped_gpu::ok(())
+    ///     })
+    /// })?;
+    /// # scoped_gpu::ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Launch`] for a grid, block or shared memory that the device does not allow.
+    #[track_caller]
+    #[doc(alias = "cudaLaunchKernel")]
+    pub fn launch<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+    ) -> Result<(), Error> {
+        // SAFETY: the launch is checked, which needs no proof of the caller's.
+        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked) }
+    }
+
+    /// Launches a kernel without checks: the raw speed of the device.
+    ///
+    /// # Safety
+    /// Every access of the kernel lies in the buffers that it was given, only those given for writing are written, and
+    /// no shared, local or constant access is out of range. Otherwise other memory of the device is read or written, or
+    /// the context ends with a fault that names no place.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    #[track_caller]
+    pub unsafe fn launch_unchecked<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+    ) -> Result<(), Error> {
+        // SAFETY: C5 is the caller's.
+        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Unchecked) }
+    }
+}
+
+/// Queues a launch on `stream`.
+///
+/// # Safety
+/// C5 of [`backend`](crate::backend) if `access` is unchecked.
+#[track_caller]
+pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
+    core: &'ctx Core,
+    stream: StreamId,
+    kernel: &Kernel<'ctx, S>,
+    launch: Launch,
+    arguments: A,
+    access: AccessRule,
+) -> Result<(), Error> {
+    let limits = core.shared.backend.info().limits;
+    let Some(signature) = kernel.ptx.kernels().get(kernel.index) else {
+        return Ok(());
+    };
+    let Some((grid, block)) = launch.resolve(&kernel.name, &limits)? else {
+        return Ok(());
+    };
+    let dynamic_shared = shared_memory(&launch, kernel, &limits)?;
+    let mut binder = Binder::new(signature);
+    arguments.bind_all(&mut binder);
+    let Binder { params, buffers, touches, .. } = binder;
+    let call = LaunchCall {
+        module: kernel.module,
+        kernel: std::sync::Arc::clone(&kernel.name),
+        grid,
+        block,
+        dynamic_shared,
+        params,
+        buffers,
+        access,
+        strict: launch.strict,
+        max_steps: launch.max_steps,
+        location: std::panic::Location::caller(),
+    };
+    core.submit(stream, &touches, |backend: &dyn Backend| {
+        // SAFETY: each buffer is a region of an array that the caller borrows for this call, so it is live (C1), and
+        // the ledger keeps it until the launch has stopped (C2); C5 is the caller's.
+        unsafe { backend.launch(stream, call) }
+    })
+}
+
+/// Dynamic shared memory in bytes, static and dynamic together within the device's limit.
+#[track_caller]
+fn shared_memory<S>(launch: &Launch, kernel: &Kernel<'_, S>, limits: &Limits) -> Result<u32, Error> {
+    let fixed = kernel.ptx.static_shared_bytes(&kernel.name);
+    let most = limits.shared_per_block_optin;
+    u32::try_from(launch.shared_bytes)
+        .ok()
+        .filter(|&dynamic| dynamic.checked_add(fixed).is_some_and(|sum| sum <= most))
+        .ok_or_else(|| {
+            Error::new(ErrorKind::Launch {
+                message: format!(
+                    "kernel `{}`: {} bytes of dynamic and {fixed} of static shared memory, device allows {most}",
+                    kernel.name, launch.shared_bytes
+                ),
+            })
+        })
+}

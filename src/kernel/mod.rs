@@ -1,0 +1,12 @@
+//! Modules and kernels: loading PTX, declaring what a kernel takes, launching it.
+
+mod argument;
+mod launch;
+mod module;
+mod signature;
+
+pub use argument::{Argument, Arguments};
+pub use launch::Launch;
+pub(crate) use launch::queue;
+pub use module::{Kernel, Module};
+pub use signature::{Parameter, Read, ReadWrite, Signature, Write};

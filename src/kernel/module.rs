@@ -1,0 +1,154 @@
+//! Modules and their kernels: PTX in a context, and an entry of it with the signature it was checked against.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::backend::ModuleId;
+use crate::context::core::Core;
+use crate::context::{Brand, Context};
+use crate::error::{Error, ErrorKind};
+use crate::kernel::signature::{Signature, compare};
+use crate::ptx::LoadedPtx;
+use crate::ptx::signature::KernelSignature;
+
+/// PTX that is loaded into a context.
+///
+/// Dropping it does nothing: kernels of it may still be in use. It is unloaded when the context closes.
+#[doc(alias = "CUmodule")]
+pub struct Module<'ctx> {
+    core: &'ctx Core,
+    id: ModuleId,
+    ptx: Arc<LoadedPtx>,
+    brand: Brand<'ctx>,
+}
+
+/// A kernel whose parameters are known to be those of `S`.
+///
+/// It cannot be used after its context:
+///
+/// ```compile_fail
+/// use scoped_gpu::{Device, Launch};
+/// let kernel = Device::host().scope(|ctx| {
+///     ctx.module(include_str!("../../ptx/add.ptx"))?.kernel::<(u32,)>("add")
+/// }).unwrap();
+/// ```
+#[doc(alias = "CUfunction")]
+pub struct Kernel<'ctx, S> {
+    pub(crate) core: &'ctx Core,
+    pub(crate) module: ModuleId,
+    pub(crate) ptx: Arc<LoadedPtx>,
+    pub(crate) name: Arc<str>,
+    pub(crate) index: usize,
+    brand: Brand<'ctx>,
+    signature: PhantomData<fn(S)>,
+}
+
+impl<'ctx> Context<'ctx> {
+    /// Loads a module from PTX text.
+    ///
+    /// ```
+    /// use scoped_gpu::Device;
+    /// Device::host().scope(|ctx| {
+    ///     let module = ctx.module(include_str!("../../ptx/saxpy.ptx"))?;
+    ///     assert!(module.kernels().any(|kernel| kernel == "saxpy"));
+    ///     scoped_gpu::ok(())
+    /// })?;
+    /// # scoped_gpu::ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Ptx`] with the line, for text that no assembler would take. Instructions that the host device does
+    /// not execute are no error here; reaching one is.
+    #[track_caller]
+    #[doc(alias = "cuModuleLoadData")]
+    pub fn module(&self, ptx: &str) -> Result<Module<'ctx>, Error> {
+        self.module_named("module", ptx)
+    }
+
+    /// Loads a module and gives it a name for messages and fault reports, such as its file's.
+    ///
+    /// # Errors
+    /// As for [`module`](Self::module).
+    #[track_caller]
+    pub fn module_named(&self, name: &str, ptx: &str) -> Result<Module<'ctx>, Error> {
+        let ptx = LoadedPtx::read(name, ptx)
+            .map_err(|message| Error::new(ErrorKind::Ptx { message }))
+            .map(Arc::new)?;
+        let id = self.core.backend()?.load(&ptx).map_err(Error::new)?;
+        self.core.ledger().add_module(id);
+        Ok(Module { core: self.core, id, ptx, brand: PhantomData })
+    }
+}
+
+impl<'ctx> Module<'ctx> {
+    /// The kernel `name`, with the parameters that `S` declares.
+    ///
+    /// `S` is a tuple such as `(f32, Read<f32>, ReadWrite<f32>, u32)`. Count, size and kind of each parameter are
+    /// compared with the PTX, so that a launch cannot pass anything else.
+    ///
+    /// # Errors
+    /// [`ErrorKind::KernelNotFound`], which lists the kernels there are; [`ErrorKind::Signature`], which shows both
+    /// sides.
+    #[track_caller]
+    #[doc(alias = "cuModuleGetFunction")]
+    pub fn kernel<S: Signature>(&self, name: &str) -> Result<Kernel<'ctx, S>, Error> {
+        let Some((index, found)) = self.ptx.kernels().iter().enumerate().find(|(_, k)| k.name == name) else {
+            return Err(Error::new(ErrorKind::KernelNotFound {
+                name: name.to_owned(),
+                module: self.ptx.source().name().to_owned(),
+                available: self.kernels().map(str::to_owned).collect(),
+            }));
+        };
+        compare(&S::declarations(), found).map_err(|message| Error::new(ErrorKind::Signature { message }))?;
+        Ok(Kernel {
+            core: self.core,
+            module: self.id,
+            ptx: Arc::clone(&self.ptx),
+            name: Arc::from(name),
+            index,
+            brand: PhantomData,
+            signature: PhantomData,
+        })
+    }
+
+    /// The names of its kernels, in the order of the PTX.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.ptx.kernels().iter().map(|kernel| kernel.name.as_str())
+    }
+
+    /// Each kernel's name and parameters as the PTX declares them.
+    pub fn signatures(&self) -> impl Iterator<Item = &KernelSignature> {
+        self.ptx.kernels().iter()
+    }
+}
+
+impl<S> Kernel<'_, S> {
+    /// The kernel's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<S> Clone for Kernel<'_, S> {
+    fn clone(&self) -> Self {
+        Self { ptx: Arc::clone(&self.ptx), name: Arc::clone(&self.name), ..*self }
+    }
+}
+
+impl fmt::Debug for Module<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Module {{ {} kernels }}", self.ptx.kernels().len())
+    }
+}
+
+impl<S> fmt::Debug for Kernel<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ptx.kernels().get(self.index) {
+            Some(signature) => write!(f, "Kernel {{ {signature} }}"),
+            None => write!(f, "Kernel {{ {} }}", self.name),
+        }
+    }
+}
+

@@ -1,0 +1,176 @@
+//! What a kernel takes, as Rust types, and the comparison with the `.param` list of its PTX.
+
+use std::fmt::Write as _;
+use std::marker::PhantomData;
+
+use smallvec::SmallVec;
+
+use crate::element::{Element, Scalar, ScalarKind};
+use crate::ptx::signature::{KernelParameter, KernelSignature, ParameterKind};
+
+/// A parameter of a kernel: a pointer to elements that it only reads.
+///
+/// Arguments are `&x` of an array, or a [`View`](crate::View).
+#[derive(Debug)]
+pub struct Read<T>(PhantomData<fn() -> T>);
+
+/// A parameter of a kernel: a pointer to elements that it only writes.
+///
+/// Arguments are `&mut y` of an array, or a [`ViewMut`](crate::ViewMut).
+#[derive(Debug)]
+pub struct Write<T>(PhantomData<fn() -> T>);
+
+/// A parameter of a kernel: a pointer to elements that it reads and writes.
+///
+/// Arguments are `&mut y` of an array, or a [`ViewMut`](crate::ViewMut).
+#[derive(Debug)]
+pub struct ReadWrite<T>(PhantomData<fn() -> T>);
+
+/// A type that can stand in a [`Signature`]: a [`Scalar`], [`Read`], [`Write`] or [`ReadWrite`].
+pub trait Parameter: sealed::Sealed + 'static {
+    #[doc(hidden)]
+    fn declaration() -> Declaration;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// One parameter as Rust declares it.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration {
+    pub(crate) name: &'static str,
+    pub(crate) pointee: Option<&'static str>,
+    pub(crate) size: usize,
+    pub(crate) float: bool,
+}
+
+impl<T: Scalar> sealed::Sealed for T {}
+
+impl<T: Scalar> Parameter for T {
+    fn declaration() -> Declaration {
+        Declaration {
+            name: T::NAME,
+            pointee: None,
+            size: size_of::<T>(),
+            float: T::KIND == ScalarKind::Float,
+        }
+    }
+}
+
+macro_rules! pointer {
+    ($($name:ident)+) => {$(
+        impl<T> sealed::Sealed for $name<T> {}
+
+        impl<T: Element> Parameter for $name<T> {
+            fn declaration() -> Declaration {
+                Declaration {
+                    name: stringify!($name),
+                    pointee: Some(std::any::type_name::<T>()),
+                    size: 8,
+                    float: false,
+                }
+            }
+        }
+    )+};
+}
+
+pointer!(Read Write ReadWrite);
+
+impl Declaration {
+    fn show(&self) -> String {
+        match self.pointee {
+            Some(element) => format!("{}<{element}>", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+
+    /// Whether the PTX parameter can take it; the reason if not.
+    fn mismatch(&self, parameter: &KernelParameter) -> Option<String> {
+        let size = parameter.size as usize;
+        if size != self.size {
+            return Some(format!("{size} bytes there, {} here", self.size));
+        }
+        match (self.pointee.is_some(), parameter.kind) {
+            (true, kind) if !kind.may_be_pointer() => Some("a pointer here, not there".to_owned()),
+            (false, ParameterKind::Pointer { .. }) => Some("a pointer there, not here".to_owned()),
+            (false, ParameterKind::Float(_)) if !self.float => Some("a float there, not here".to_owned()),
+            (false, ParameterKind::Integer(_)) if self.float => Some("a float here, not there".to_owned()),
+            (false, ParameterKind::Array(..) | ParameterKind::Handle(_)) => {
+                Some("by value there, which no scalar is".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a kernel takes: a tuple of up to sixteen [`Parameter`]s, in the order of the PTX.
+///
+/// ```
+/// use scoped_gpu::{Read, ReadWrite, Signature};
+/// type Saxpy = (f32, Read<f32>, ReadWrite<f32>, u32);
+/// fn takes_a_signature<S: Signature>() {}
+/// takes_a_signature::<Saxpy>();
+/// ```
+pub trait Signature: 'static {
+    #[doc(hidden)]
+    fn declarations() -> SmallVec<[Declaration; 8]>;
+}
+
+macro_rules! tuples {
+    ($($parameter:ident)*) => {
+        impl<$($parameter: Parameter),*> Signature for ($($parameter,)*) {
+            fn declarations() -> SmallVec<[Declaration; 8]> {
+                SmallVec::from_iter([$($parameter::declaration()),*])
+            }
+        }
+    };
+}
+
+/// Calls a macro with nothing, `A`, `A B`, … up to sixteen names.
+macro_rules! each_tuple {
+    ($each:ident) => {
+        $each!();
+        $each!(A);
+        $each!(A B);
+        $each!(A B C);
+        $each!(A B C D);
+        $each!(A B C D E);
+        $each!(A B C D E F);
+        $each!(A B C D E F G);
+        $each!(A B C D E F G H);
+        $each!(A B C D E F G H I);
+        $each!(A B C D E F G H I J);
+        $each!(A B C D E F G H I J K);
+        $each!(A B C D E F G H I J K L);
+        $each!(A B C D E F G H I J K L M);
+        $each!(A B C D E F G H I J K L M N);
+        $each!(A B C D E F G H I J K L M N O);
+        $each!(A B C D E F G H I J K L M N O P);
+    };
+}
+pub(crate) use each_tuple;
+
+each_tuple!(tuples);
+
+/// Compares what Rust declares with what the PTX takes; both sides are in the message.
+pub(crate) fn compare(declared: &[Declaration], ptx: &KernelSignature) -> Result<(), String> {
+    let mut differences = String::new();
+    if declared.len() != ptx.parameters.len() {
+        _ = write!(differences, "\n  {} parameters here, {} there", declared.len(), ptx.parameters.len());
+    }
+    for (index, (here, there)) in declared.iter().zip(&ptx.parameters).enumerate() {
+        if let Some(reason) = here.mismatch(there) {
+            _ = write!(differences, "\n  parameter {index} (`{}`): {reason}", there.name);
+        }
+    }
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let here = declared.iter().map(Declaration::show).collect::<Vec<_>>().join(", ");
+    Err(format!(
+        "kernel `{}` does not take what is declared\n  declared: ({here})\n  PTX:      {ptx}{differences}",
+        ptx.name
+    ))
+}

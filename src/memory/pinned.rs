@@ -1,0 +1,112 @@
+//! Page-locked host memory: what queued copies move at the link's full speed.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::slice;
+
+use crate::backend::HostPointer;
+use crate::context::Context;
+use crate::context::core::Core;
+use crate::context::ledger::{EntryId, PinnedBlock};
+use crate::context::scope;
+use crate::element::Element;
+use crate::error::Error;
+use crate::extent::bytes_of;
+
+/// A slice of page-locked host memory, for the time of a [`Context::pinned`] closure.
+///
+/// It dereferences to `[T]`.
+#[doc(alias = "cudaMallocHost")]
+pub struct Pinned<'p, T> {
+    slice: &'p mut [T],
+}
+
+impl<T> Deref for Pinned<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.slice
+    }
+}
+
+impl<T> DerefMut for Pinned<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.slice
+    }
+}
+
+impl<T> fmt::Debug for Pinned<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pinned<{}> {{ {} elements }}", std::any::type_name::<T>(), self.len())
+    }
+}
+
+/// A block of the ledger, given back when the closure ends.
+struct Lent<'c> {
+    core: &'c Core,
+    entry: EntryId,
+    block: PinnedBlock,
+}
+
+impl Lent<'_> {
+    #[track_caller]
+    fn close(self) -> Result<(), Error> {
+        // A stream scope inside the closure has joined; what is left are copies queued on the context's own stream,
+        // and those wait before they return. So nothing uses the block.
+        if self.core.ledger().pinned.remove(&self.entry).is_none() {
+            return Ok(());
+        }
+        let backend = self.core.backend()?;
+        // SAFETY: the block came from `allocate_pinned` with this size and left the ledger just now, so it is freed
+        // once; the borrow of it ended with the closure, and with it every copy that used it (C3).
+        unsafe { backend.free_pinned(self.block.pointer.0, self.block.bytes) }.map_err(Error::new)
+    }
+}
+
+impl<'ctx> Context<'ctx> {
+    /// Allocates `len` elements of page-locked host memory, all zero, for the time of `f`.
+    ///
+    /// Queued copies from and to it run at the link's full speed; on the host device it is ordinary memory.
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, zeros};
+    /// Device::host().scope(|ctx| {
+    ///     ctx.pinned::<f32, _, _>(4, |mut host| {
+    ///         host.copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
+    ///         ctx.alloc((zeros::<f32>(4),), |(mut x,)| x.copy_from_host(&host))
+    ///     })
+    /// })?;
+    /// # scoped_gpu::ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), and what `f` returns.
+    #[track_caller]
+    #[doc(alias = "cudaMallocHost")]
+    pub fn pinned<T: Element, R, E: From<Error>>(
+        &self,
+        len: usize,
+        f: impl for<'p> FnOnce(Pinned<'p, T>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let bytes = bytes_of::<T>(len)?;
+        if bytes == 0 {
+            let mut none: Vec<T> = bytemuck::allocation::zeroed_vec(len);
+            return f(Pinned { slice: &mut none });
+        }
+        let pointer: NonNull<u8> = self.core.backend()?.allocate_pinned(bytes).map_err(Error::new)?;
+        let block = PinnedBlock { pointer: HostPointer(pointer), bytes };
+        let entry = self.core.ledger().add_pinned(block);
+        scope::run(
+            &self.core.shared,
+            Lent { core: self.core, entry, block },
+            |lent| {
+                // SAFETY: the block holds `len` elements, zeroed, aligned to 64 bytes; `T` is plain data, so zeros are
+                // values. It lives until `close`, and this is the only reference to it.
+                let slice = unsafe { slice::from_raw_parts_mut(lent.block.pointer.0.as_ptr().cast::<T>(), len) };
+                f(Pinned { slice })
+            },
+            Lent::close,
+        )
+    }
+}

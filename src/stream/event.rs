@@ -1,0 +1,98 @@
+//! Events: a moment of a stream that others can wait for, and the time between two of them.
+
+use std::fmt;
+
+use crate::backend::MarkId;
+use crate::context::Brand;
+use crate::context::core::Core;
+use crate::context::ledger::EntryId;
+use crate::error::{Error, ErrorKind};
+use crate::stream::Stream;
+
+/// A moment of a stream: everything that was queued on it before.
+///
+/// Between streams that use the same arrays the library orders by itself; events are for timing, and for order that no
+/// array shows.
+#[doc(alias = "cudaEvent_t")]
+pub struct Event<'ctx> {
+    core: &'ctx Core,
+    mark: MarkId,
+    entry: EntryId,
+    brand: Brand<'ctx>,
+}
+
+impl<'ctx> Stream<'_, '_, 'ctx> {
+    /// The moment after all that is queued on this stream now.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    #[track_caller]
+    #[doc(alias = "cudaEventRecord")]
+    pub fn record(&self) -> Result<Event<'ctx>, Error> {
+        let core = self.streams.core;
+        let mark = core.backend()?.record(self.id).map_err(Error::new)?;
+        let entry = core.ledger().add_mark(mark);
+        Ok(Event { core, mark, entry, brand: std::marker::PhantomData })
+    }
+
+    /// Makes everything queued on this stream from now on run after `event`. Does not block.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    #[track_caller]
+    #[doc(alias = "cudaStreamWaitEvent")]
+    pub fn wait_for(&self, event: &Event<'ctx>) -> Result<(), Error> {
+        self.streams.core.backend()?.wait_on(self.id, event.mark).map_err(Error::new)
+    }
+}
+
+impl Event<'_> {
+    /// Waits until the moment has come. A fault of the stream stays with the stream.
+    ///
+    /// # Errors
+    /// Those of the driver; [`ErrorKind::Poisoned`] after a fault that ended the context.
+    #[track_caller]
+    #[doc(alias = "cudaEventSynchronize")]
+    pub fn wait(&self) -> Result<(), Error> {
+        self.core.backend()?.wait_mark(self.mark).map_err(Error::new)
+    }
+
+    /// Whether the moment has come.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    #[track_caller]
+    #[doc(alias = "cudaEventQuery")]
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.core.backend()?.is_done(self.mark).map_err(Error::new)
+    }
+
+    /// Time from this event to `later`, in milliseconds of the device. Waits for both.
+    ///
+    /// # Errors
+    /// As for [`wait`](Self::wait).
+    #[track_caller]
+    #[doc(alias = "cudaEventElapsedTime")]
+    pub fn elapsed_ms(&self, later: &Self) -> Result<f32, Error> {
+        self.wait()?;
+        later.wait()?;
+        self.core.backend()?.elapsed(self.mark, later.mark).map_err(Error::new)
+    }
+}
+
+impl Drop for Event<'_> {
+    fn drop(&mut self) {
+        if self.core.ledger().marks.remove(&self.entry).is_some()
+            && let Err(kind) = self.core.shared.backend.destroy_mark(self.mark)
+            && !matches!(kind, ErrorKind::Poisoned { .. })
+        {
+            self.core.record(Error::new(kind));
+        }
+    }
+}
+
+impl fmt::Debug for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Event {{ number {} }}", self.mark.0)
+    }
+}

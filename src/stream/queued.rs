@@ -1,0 +1,157 @@
+//! What can be queued on a stream: copies that borrow host memory for the scope, fills, launches; and waiting.
+
+use std::fmt;
+
+use crate::backend::{AccessRule, StreamId};
+use crate::context::core::Core;
+use crate::element::Element;
+use crate::error::Error;
+use crate::kernel::{Arguments, Kernel, Launch, Signature};
+use crate::memory::{Readable, Writable};
+use crate::stream::Stream;
+use crate::transfer::plan::{self, HostSide};
+
+/// A queued copy to host memory, which is borrowed until the scope ends; [`wait`](Self::wait) gives it back earlier.
+///
+/// Dropping it is fine: the copy goes on, and the memory is usable again after the scope.
+#[must_use = "dropping it leaves the host memory borrowed until the scope of streams ends"]
+pub struct Pending<'env, 'ctx, T: ?Sized> {
+    core: &'ctx Core,
+    stream: StreamId,
+    host: &'env mut T,
+}
+
+impl<'env, 'ctx> Stream<'_, 'env, 'ctx> {
+    fn core(&self) -> &'ctx Core {
+        self.streams.core
+    }
+
+    /// Queues a copy of all elements of `from`, row after row, into `host`.
+    ///
+    /// `host` is borrowed for `'env`: until the scope of streams has ended, or until the [`Pending`] gave it back.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when `host` has another length.
+    #[track_caller]
+    #[doc(alias = "cudaMemcpyAsync")]
+    pub fn copy_to_host<T: Element>(
+        &self,
+        from: &impl Readable<'ctx, T>,
+        host: &'env mut [T],
+    ) -> Result<Pending<'env, 'ctx, [T]>, Error> {
+        let side = HostSide::writing(host);
+        // SAFETY: `host` is borrowed mutably for `'env`, which outlasts the scope of streams, and that ends only after
+        // this stream was waited for (B3). `Pending` hands it out earlier only after such a wait (C3).
+        unsafe { plan::to_host::<T>(self.core(), self.id, &from.region(), side)? };
+        Ok(Pending { core: self.core(), stream: self.id, host })
+    }
+
+    /// Queues a copy of `host` into all elements of `to`, row after row. `host` is borrowed until the scope of streams
+    /// has ended.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when `host` has another length.
+    #[track_caller]
+    #[doc(alias = "cudaMemcpyAsync")]
+    pub fn copy_from_host<T: Element>(
+        &self,
+        to: &mut impl Writable<'ctx, T>,
+        host: &'env [T],
+    ) -> Result<(), Error> {
+        // SAFETY: `host` is borrowed for `'env`, which outlasts the scope of streams, and that ends only after this
+        // stream was waited for (B3); nobody can write it in between (C3).
+        unsafe { plan::from_host::<T>(self.core(), self.id, &to.region(), HostSide::reading(host)) }
+    }
+
+    /// Queues a copy on the device. Both have the same rows and columns.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when the shapes differ.
+    #[track_caller]
+    pub fn copy_from<T: Element>(
+        &self,
+        to: &mut impl Writable<'ctx, T>,
+        from: &impl Readable<'ctx, T>,
+    ) -> Result<(), Error> {
+        plan::within::<T>(self.core(), self.id, &to.region(), &from.region())
+    }
+
+    /// Queues a fill of every element.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    #[track_caller]
+    #[doc(alias = "cudaMemsetAsync")]
+    pub fn fill<T: Element>(&self, to: &mut impl Writable<'ctx, T>, value: T) -> Result<(), Error> {
+        plan::fill(self.core(), self.id, &to.region(), value)
+    }
+
+    /// Queues a checked launch; see [`Context::launch`](crate::Context::launch).
+    ///
+    /// # Errors
+    /// As for [`Context::launch`](crate::Context::launch).
+    #[track_caller]
+    pub fn launch<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+    ) -> Result<(), Error> {
+        // SAFETY: the launch is checked, which needs no proof of the caller's.
+        unsafe {
+            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Checked)
+        }
+    }
+
+    /// Queues a launch without checks.
+    ///
+    /// # Safety
+    /// As for [`Context::launch_unchecked`](crate::Context::launch_unchecked); and what the kernel touches beyond its
+    /// arguments is not used by another stream meanwhile.
+    ///
+    /// # Errors
+    /// As for [`Context::launch`](crate::Context::launch).
+    #[track_caller]
+    pub unsafe fn launch_unchecked<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+    ) -> Result<(), Error> {
+        // SAFETY: C5 is the caller's.
+        unsafe {
+            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Unchecked)
+        }
+    }
+
+    /// Waits until everything queued on this stream is done.
+    ///
+    /// # Errors
+    /// The fault of the first launch that made one since the last wait.
+    #[track_caller]
+    #[doc(alias = "cudaStreamSynchronize")]
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.core().wait(self.id)
+    }
+}
+
+impl<'env, T: ?Sized> Pending<'env, '_, T> {
+    /// Waits for the copy, and what was queued on its stream by now, and gives the host memory back.
+    ///
+    /// Where an earlier operation of the stream made a fault, that is returned instead, and the memory stays borrowed
+    /// until the scope ends.
+    ///
+    /// # Errors
+    /// The fault of the first launch of the stream that made one since the last wait.
+    #[track_caller]
+    pub fn wait(self) -> Result<&'env mut T, Error> {
+        self.core.wait(self.stream)?;
+        Ok(self.host)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Pending<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pending {{ stream {} }}", self.stream.0)
+    }
+}

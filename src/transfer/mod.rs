@@ -1,0 +1,4 @@
+//! Moving data: what a copy is (`plan`), and the blocking verbs of arrays and views. Queued ones are in `stream`.
+
+mod blocking;
+pub(crate) mod plan;
