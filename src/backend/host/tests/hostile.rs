@@ -39,7 +39,7 @@ fn a_stream_keeps_its_own_order_under_every_seed() {
                 queue_fill(&device, stream, a + place * 10 + n, 10 - n as usize, n as u8).unwrap();
             }
         }
-        streams.map(|stream| device.wait_stream(stream).unwrap());
+        streams.into_iter().for_each(|stream| device.wait_stream(stream).unwrap());
         let expected: Vec<u8> = (0..40).map(|n| n % 10).collect();
         assert_eq!(read(&device, a, 40), expected, "seed {seed}");
     }

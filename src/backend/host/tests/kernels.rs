@@ -4,14 +4,12 @@ use super::*;
 use crate::backend::LaunchBuffer;
 use crate::fault::Fault;
 use crate::ptx::LoadedPtx;
-use crate::ptx::source::Source;
 
 const SAXPY: &str = include_str!("../../../../ptx/saxpy.ptx");
 const SHIFT: &str = include_str!("../../../../ptx/shift_off_by_one.ptx");
 
 fn load(device: &HostBackend, name: &str, text: &str) -> ModuleId {
-    let source = Source::new(name, text).expect("a source");
-    let ptx = LoadedPtx::read(source).expect("PTX");
+    let ptx = LoadedPtx::read(name, text).expect("PTX");
     device.load(&Arc::new(ptx)).expect("loaded")
 }
 
@@ -169,7 +167,7 @@ fn a_module_whose_variables_do_not_fit_leaves_nothing_behind() {
 .global .b8 large[1000];
 ";
     let device = HostBackend::new(HostOptions::new().memory_limit(1000));
-    let ptx = LoadedPtx::read(Source::new("large.ptx", text).expect("a source")).expect("PTX");
+    let ptx = LoadedPtx::read("large.ptx", text).expect("PTX");
     let refused = device.load(&Arc::new(ptx));
     assert!(matches!(refused, Err(ErrorKind::OutOfMemory { asked: 1000, .. })), "{refused:?}");
     assert_eq!(device.statistics().allocations, 0);

@@ -180,7 +180,7 @@ fn several_threads_queue_and_wait_at_once() {
                         assert_eq!(read(&device, a, 2), [round as u8; 2]);
                         device.destroy_mark(mark).unwrap();
                     }
-                    streams.map(|stream| device.destroy_stream(stream).unwrap());
+                    streams.into_iter().for_each(|stream| device.destroy_stream(stream).unwrap());
                     free(&device, a).unwrap();
                 })
             })

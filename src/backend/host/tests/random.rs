@@ -73,7 +73,7 @@ fn run(device: &HostBackend, seed: u64) -> (Vec<usize>, Vec<Vec<usize>>) {
             }
         }
     }
-    streams.map(|stream| device.wait_stream(stream).unwrap());
+    streams.into_iter().for_each(|stream| device.wait_stream(stream).unwrap());
     let ran = log.0.lock().unwrap().clone();
     (ran, after)
 }
