@@ -20,7 +20,7 @@ fn program(ctx: &Context<'_>) -> Result<Vec<f32>, Error> {
             b.launch(&saxpy, Launch::cover(64), (3.0, &x, &mut y, 64))?;
             let event = b.record()?;
             a.wait_for(&event)?;
-            a.copy_to_host(&y, &mut landed)?;
+            let _copied = a.copy_to_host(&y, &mut landed)?;
             Ok::<_, Error>(())
         })?;
         let mut copy = ctx.buffer::<f32>(64)?;
