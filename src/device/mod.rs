@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub use shared::MemoryStatistics;
 pub(crate) use shared::Shared;
 
-pub use crate::backend::host::HostOptions;
+pub use crate::backend::host::{Failure, HostOptions};
 use crate::backend::{DeviceInfo, Reset};
 use crate::context::Context;
 use crate::context::core::Core;
