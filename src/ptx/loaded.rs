@@ -44,6 +44,12 @@ impl LoadedPtx {
         &self.kernels
     }
 
+    /// The signature of the kernel `name`.
+    #[must_use]
+    pub fn kernel(&self, name: &str) -> Option<&KernelSignature> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
     /// The lowered module.
     #[must_use]
     pub fn module(&self) -> &Arc<ir::Module> {

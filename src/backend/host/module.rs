@@ -1,10 +1,13 @@
-//! Loaded modules as streams and launches see them. The interpreter's programs become modules here.
+//! Loaded modules as streams and launches see them, and the interpreter's programs in that form: its words for a
+//! launch are translated here.
 
+use std::io::Write;
 use std::sync::Arc;
 
+use super::interp::{self, Instance, LaunchRequest, Program};
 use super::memory::Memory;
-use crate::backend::{Answer, LaunchCall};
-use crate::fault::Fault;
+use crate::backend::{AccessRule, Answer, LaunchCall};
+use crate::fault::{Fault, FaultKind};
 use crate::ptx::LoadedPtx;
 
 /// Kernels, and variables that live in one context's memory.
@@ -19,6 +22,63 @@ pub(super) trait Module: Send + Sync {
     fn release(self: Arc<Self>, memory: &mut Memory);
 }
 
-pub(super) fn load(_ptx: &Arc<LoadedPtx>, _memory: &mut Memory) -> Answer<Arc<dyn Module>> {
-    Err(crate::error::ErrorKind::NotSupported { message: "join".to_owned() })
+/// Decodes a module and places its variables in `memory`.
+pub(super) fn load(ptx: &LoadedPtx, memory: &mut Memory) -> Answer<Arc<dyn Module>> {
+    let program = Program::new(Arc::clone(ptx.module()), Arc::clone(ptx.source()));
+    let instance = Arc::new(program).instantiate(memory)?;
+    Ok(Arc::new(Loaded { name: ptx.source().name().to_owned(), instance: Arc::new(instance) }))
+}
+
+/// A module of the interpreter.
+struct Loaded {
+    name: String,
+    instance: Arc<Instance>,
+}
+
+impl Module for Loaded {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(self: Arc<Self>, call: &LaunchCall, memory: &mut Memory) -> Result<(), Box<Fault>> {
+        let Some((kernel, _)) = self.instance.program().module().function(&call.kernel) else {
+            let message = "the module has no kernel of that name".to_owned();
+            return Err(Box::new(Fault::new(FaultKind::Internal { message }, &*self.name, &*call.kernel)));
+        };
+        let buffers = call.buffers.iter().map(|buffer| interp::LaunchBuffer {
+            argument: buffer.argument,
+            address: buffer.address,
+            bytes: buffer.bytes,
+            writable: buffer.writable,
+        });
+        let request = LaunchRequest {
+            instance: Arc::clone(&self.instance),
+            kernel,
+            grid: call.grid,
+            block: call.block,
+            dynamic_shared: call.dynamic_shared,
+            params: call.params.to_vec(),
+            buffers: buffers.collect(),
+            access: match call.access {
+                AccessRule::Checked => interp::AccessRule::Buffers,
+                AccessRule::Unchecked => interp::AccessRule::AnyLive,
+            },
+            strict: call.strict,
+            statistics: false,
+            max_steps: call.max_steps,
+        };
+        interp::run(memory, &request, &mut print).map(drop)
+    }
+
+    fn release(self: Arc<Self>, memory: &mut Memory) {
+        let instance = Arc::into_inner(self).map(|loaded| loaded.instance);
+        if let Some(mut instance) = instance.and_then(Arc::into_inner) {
+            instance.release(memory);
+        }
+    }
+}
+
+/// What a kernel prints goes where CUDA puts it, to standard output. One that is closed is no reason to stop.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
