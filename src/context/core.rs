@@ -121,10 +121,14 @@ impl Core {
     /// Waits for a stream; its first fault comes back, blamed on its launch.
     #[track_caller]
     pub(crate) fn wait(&self, stream: StreamId) -> Result<(), Error> {
+        let backend = &*self.shared.backend;
         let moment = self.ledger().moment(stream);
-        let waited = self.backend()?.wait_stream(stream);
+        // Waited also where the context did not become current: callers give host memory back whatever this returns,
+        // and only a wait that returned shows that nothing uses it (B3).
+        let current = backend.make_current();
+        let waited = backend.wait_stream(stream);
         self.ledger().note_stopped(stream, moment);
-        waited.map_err(blamed)
+        waited.and(current).map_err(blamed)
     }
 
     /// Queues one operation under the ledger's lock, after all that it must follow.
