@@ -1,0 +1,19 @@
+//! Streams can be kept in a collection inside their scope.
+
+use scoped_gpu::{Device, Stream};
+
+fn main() -> scoped_gpu::Result<()> {
+    Device::host().scope(|ctx| {
+        ctx.streams(|s| {
+            let mut kept: Vec<Stream> = Vec::new();
+            kept.push(s.stream()?);
+            kept.push(s.stream()?);
+            let mut buffer = ctx.buffer::<u8>(2)?;
+            for (stream, value) in kept.iter().zip([1, 2]) {
+                stream.fill(&mut buffer, value)?;
+            }
+            assert_eq!(buffer.to_vec()?, [2, 2]);
+            scoped_gpu::ok(())
+        })
+    })
+}
