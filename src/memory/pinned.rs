@@ -94,7 +94,10 @@ impl<'ctx> Context<'ctx> {
         f: impl for<'p> FnOnce(Pinned<'p, T>) -> Result<R, E>,
     ) -> Result<R, E> {
         const {
-            assert!(align_of::<T>() <= PINNED_ALIGNMENT, "page-locked memory is aligned to 64 bytes, this element to more");
+            assert!(
+                align_of::<T>() <= PINNED_ALIGNMENT,
+                "page-locked memory is aligned to 64 bytes, this element to more"
+            );
         }
         let bytes = bytes_of::<T>(len)?;
         if bytes == 0 {
@@ -108,10 +111,11 @@ impl<'ctx> Context<'ctx> {
             &self.core.shared,
             Lent { core: self.core, entry, block },
             |lent| {
-                // SAFETY: the block holds `len` elements, zeroed, aligned to 64 bytes, which suffices as
-                // asserted above; `T` is plain data, so zeros are
-                // values. It lives until `close`, and this is the only reference to it.
-                let slice = unsafe { slice::from_raw_parts_mut(lent.block.pointer.0.as_ptr().cast::<T>(), len) };
+                // SAFETY: the block holds `len` elements, zeroed, aligned to 64 bytes, which is asserted above to
+                // suffice; `T` is plain data, so zeros are values. It lives until `close`, and this is the only
+                // reference to it.
+                let slice =
+                    unsafe { slice::from_raw_parts_mut(lent.block.pointer.0.as_ptr().cast::<T>(), len) };
                 f(Pinned { slice })
             },
             Lent::close,

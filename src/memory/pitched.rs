@@ -83,6 +83,8 @@ impl<'s, 'ctx, T: Element> Pitched<'s, 'ctx, T> {
     pub(crate) fn allocate(allocator: &mut Allocator<'_, 'ctx>, extent: Extent) -> Result<Self, Error> {
         let row_bytes = product("bytes of a row (width × size of an element)", extent.width, size_of::<T>())?;
         let rows = extent.rows()?;
+        // Elements without a size take no bytes, however many; their number must fit as well.
+        extent.count()?;
         let pitch = if row_bytes == 0 {
             0
         } else {

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Linear};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let len = Device::with(|ctx| ctx.alloc_linear(3, |array: Linear<f32>| scoped_gpu::ok(array.len())))?;
     assert_eq!(len, 3);
     Ok(())

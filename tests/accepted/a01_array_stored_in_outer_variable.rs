@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, zeros};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::with(|ctx| {
         ctx.alloc((zeros::<f32>(3), zeros::<f32>(3)), |(mut array, other)| {
             let mut kept = Some(other);

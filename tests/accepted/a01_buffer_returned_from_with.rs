@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let held = Device::with(|ctx| ctx.buffer::<f32>(3)?.to_vec())?;
     assert_eq!(held, [0.0; 3]);
     Ok(())

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Pitched};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::with(|ctx| {
         let pixels = ctx.alloc_pitched(5, 2, |mut image: Pitched<u16>| {
             image.rows_mut(1..).fill(7)?;

@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::with(|ctx| {
         let mut buffer = ctx.buffer::<i32>(3)?;
         let values = std::thread::scope(|threads| {

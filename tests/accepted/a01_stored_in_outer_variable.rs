@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Buffer, Device};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let mut values = Vec::new();
     Device::with(|ctx| {
         let kept: Option<Buffer<f32>> = Some(ctx.buffer(3)?);

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Reset};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let mut device = Device::host();
     device.scope(|ctx| {
         let mut buffer = ctx.buffer::<u8>(16)?;

@@ -15,7 +15,7 @@ fn run(device: &Device) -> Result<Vec<f32>> {
     })
 }
 
-fn main() -> Result<()> {
+pub fn main() -> Result<()> {
     let mut device = Device::host();
     assert_eq!(run(&device)?, [6.0; 8]);
     assert_eq!(device.reset()?, Reset::Recovered);

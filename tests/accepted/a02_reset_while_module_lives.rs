@@ -4,7 +4,7 @@ use scoped_gpu::{Device, Reset};
 
 const PTX: &str = include_str!("../../ptx/saxpy.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let mut device = Device::host();
     let first = device.scope(|ctx| scoped_gpu::ok(ctx.module(PTX)?.kernels().count()))?;
     assert_eq!(device.reset()?, Reset::Recovered);

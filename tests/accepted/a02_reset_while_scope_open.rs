@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Reset};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let mut device = Device::host();
     device.scope(|ctx| ctx.synchronize())?;
     assert_eq!(device.reset()?, Reset::Recovered);

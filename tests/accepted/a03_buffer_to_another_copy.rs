@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let (a, b) = (Device::host(), Device::host());
     a.scope(|of_a| {
         b.scope(|of_b| {

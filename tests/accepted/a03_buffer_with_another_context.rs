@@ -8,7 +8,7 @@ fn double<'ctx>(ctx: &Context<'ctx>, x: &Buffer<'ctx, f32>) -> Result<Vec<f32>> 
     Ok(twice.to_vec()?.into_iter().map(|x: f32| 2.0 * x).collect())
 }
 
-fn main() -> Result<()> {
+pub fn main() -> Result<()> {
     let (a, b) = (Device::host(), Device::host());
     a.scope(|of_a| {
         b.scope(|of_b| {

@@ -4,7 +4,7 @@ use scoped_gpu::{Device, Launch, Read, Write};
 
 const PTX: &str = include_str!("../../ptx/add.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let (a, b) = (Device::host(), Device::host());
     a.scope(|of_a| {
         b.scope(|of_b| {

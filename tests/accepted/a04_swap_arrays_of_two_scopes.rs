@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, linear};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc((linear(&[1.0f32, 2.0]), linear(&[3.0f32, 4.0])), |(mut now, mut next)| {
             std::mem::swap(&mut now, &mut next);

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Pitched};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_pitched(3, 2, |mut outer: Pitched<u8>| {
             ctx.alloc_pitched(3, 2, |mut inner: Pitched<u8>| {

@@ -4,7 +4,7 @@ use scoped_gpu::{Device, Launch, Read, ReadWrite};
 
 const PTX: &str = include_str!("../../ptx/saxpy.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let saxpy = ctx.module(PTX)?.kernel::<(f32, Read<f32>, ReadWrite<f32>, u32)>("saxpy")?;
         let mut x = ctx.buffer::<f32>(16)?;

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Pitched};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_pitched(2, 3, |mut image: Pitched<f64>| {
             let (mut top, mut bottom) = image.split_at_row_mut(2);

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Linear};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_linear(5, |mut x: Linear<i32>| {
             let (mut left, mut right) = x.split_at_mut(3);

@@ -4,7 +4,7 @@ use scoped_gpu::{Device, Launch, ReadWrite};
 
 const PTX: &str = include_str!("../../ptx/scale.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let scale = ctx.module(PTX)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;
         let mut x = ctx.buffer::<f32>(4)?;

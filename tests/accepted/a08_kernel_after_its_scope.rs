@@ -4,7 +4,7 @@ use scoped_gpu::{Device, Launch, ReadWrite};
 
 const PTX: &str = include_str!("../../ptx/scale.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     device.scope(|ctx| {
         let module = ctx.module(PTX)?;

@@ -4,7 +4,7 @@ use scoped_gpu::Device;
 
 const PTX: &str = include_str!("../../ptx/saxpy.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let names: Vec<String> = Device::host()
         .scope(|ctx| scoped_gpu::ok(ctx.module(PTX)?.kernels().map(str::to_owned).collect()))?;
     assert!(names.iter().any(|name| *name == "saxpy"));

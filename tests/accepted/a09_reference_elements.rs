@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, linear};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let (one, two) = (1i32, 2i32);
     Device::host().scope(|ctx| {
         ctx.alloc((linear(&[&one, &two].map(|number| *number)),), |(x,)| {

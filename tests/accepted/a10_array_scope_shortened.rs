@@ -6,7 +6,7 @@ fn swapped<'s, 'ctx>(a: &mut Linear<'s, 'ctx, u8>, b: &mut Linear<'s, 'ctx, u8>)
     std::mem::swap(a, b);
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc((filled(1, 1u8), filled(1, 2u8)), |(mut a, mut b)| {
             swapped(&mut a, &mut b);

@@ -6,7 +6,7 @@ fn copied<'ctx>(from: &Buffer<'ctx, u8>, to: &mut Buffer<'ctx, u8>) -> Result<()
     to.copy_from(from)
 }
 
-fn main() -> Result<()> {
+pub fn main() -> Result<()> {
     Device::host().scope(|ctx| {
         let (mut from, mut to) = (ctx.buffer::<u8>(1)?, ctx.buffer::<u8>(1)?);
         from.fill(3)?;

@@ -6,7 +6,7 @@ fn passed_on<'ctx, 'long: 'ctx>(buffer: Buffer<'ctx, u8>, _older: &'long str) ->
     buffer
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let buffer = passed_on(ctx.buffer::<u8>(1)?, "older");
         assert_eq!(buffer.to_vec()?, [0]);

@@ -6,7 +6,7 @@ fn shortened<'short, 'ctx: 'short>(ctx: &'ctx Context<'ctx>) -> &'short Context<
     ctx
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let buffer = {
             let short = shortened(&*ctx);

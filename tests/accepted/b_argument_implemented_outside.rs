@@ -16,7 +16,7 @@ impl Scalar for Factor {
 
 const PTX: &str = include_str!("../../ptx/scale.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let scale = ctx.module(PTX)?.kernel::<(ReadWrite<f32>, Factor, u32)>("scale")?;
         let mut x = ctx.buffer::<f32>(4)?;

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Linear};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_linear(2, |mut x: Linear<u8>| {
             x.fill(4)?;

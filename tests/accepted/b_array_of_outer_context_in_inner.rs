@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Linear};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     device.scope(|outer| {
         outer.alloc_linear(2, |mut x: Linear<u8>| {

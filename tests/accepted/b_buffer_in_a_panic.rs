@@ -4,7 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use scoped_gpu::Device;
 
-fn main() {
+pub fn main() {
     let device = Device::host();
     let payload = panic::catch_unwind(AssertUnwindSafe(|| {
         device.scope(|ctx| {

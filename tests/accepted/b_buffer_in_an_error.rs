@@ -10,7 +10,7 @@ impl From<Error> for Kept {
     }
 }
 
-fn main() {
+pub fn main() {
     let kept = Device::host().scope(|ctx| Err::<(), _>(Kept(Some(ctx.buffer::<u8>(4)?.to_vec()?))));
     assert!(kept.is_err_and(|kept| kept.0 == Some(vec![0; 4])));
 }

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Buffer, Device};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     device.scope(|ctx| {
         let leaked: &mut Buffer<u8> = Box::leak(Box::new(ctx.buffer(4)?));

@@ -10,7 +10,7 @@ struct Node<'ctx> {
     next: Option<Rc<RefCell<Self>>>,
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     device.scope(|ctx| {
         let node = Rc::new(RefCell::new(Node { buffer: Some(ctx.buffer(4)?), next: None }));

@@ -8,7 +8,7 @@ thread_local! {
     static KEPT: RefCell<Option<DeviceInfo>> = const { RefCell::new(None) };
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         KEPT.set(Some(ctx.info().clone()));
         scoped_gpu::ok(())

@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let memory = Device::host().scope(|ctx| ctx.memory_info())?;
     assert!(memory.free <= memory.total);
     Ok(())

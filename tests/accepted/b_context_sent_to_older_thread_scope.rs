@@ -4,7 +4,7 @@ use std::thread;
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let sums = thread::scope(|threads| {
             let all = [1u8, 2, 3].map(|value| {

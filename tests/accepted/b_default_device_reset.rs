@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let mut device = Device::host();
     Device::with(|ctx| {
         let buffer = ctx.buffer::<u8>(2)?;

@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     let count = device.scope(|ctx| scoped_gpu::ok(ctx.buffer::<u8>(1)?.len()))?;
     drop(device);

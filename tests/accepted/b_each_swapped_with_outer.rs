@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, filled};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_each((0..3).map(|value| filled(2, value)), |mut arrays| {
             arrays.rotate_left(1);

@@ -8,7 +8,7 @@ struct Named {
     value: f32,
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let all = [Named { name: "one", value: 1.0 }, Named { name: "two", value: 2.0 }];
     Device::host().scope(|ctx| {
         ctx.alloc((linear(&all.map(|named| named.value)),), |(values,)| {

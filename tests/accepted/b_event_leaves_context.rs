@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let milliseconds = Device::host().scope(|ctx| {
         ctx.streams(|s| {
             let stream = s.stream()?;

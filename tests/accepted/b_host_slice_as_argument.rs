@@ -4,7 +4,7 @@ use scoped_gpu::{Device, Launch, ReadWrite, linear};
 
 const PTX: &str = include_str!("../../ptx/scale.ptx");
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let mut host = [2.0f32; 4];
     Device::host().scope(|ctx| {
         let scale = ctx.module(PTX)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;

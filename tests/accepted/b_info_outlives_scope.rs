@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     let info = device.info();
     device.scope(|ctx| scoped_gpu::ok(assert_eq!(ctx.info(), info)))?;

@@ -6,7 +6,7 @@ fn clear(x: &mut Linear<'_, '_, u8>) -> scoped_gpu::Result<()> {
     x.view_mut().fill(0)
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_linear(2, |mut x: Linear<u8>| {
             x.fill(1)?;

@@ -9,7 +9,7 @@ struct Line([u8; 128]);
 
 impl Element for Line {}
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let mut lines = ctx.buffer::<Line>(2)?;
         lines.fill(Line([3; 128]))?;

@@ -13,7 +13,7 @@ struct Particle {
 
 impl Element for Particle {}
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let mut particles = ctx.buffer::<Particle>(2)?;
         let particle = Particle { kind: 1, reserved: [0; 3], mass: 2.0 };

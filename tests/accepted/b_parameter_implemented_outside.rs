@@ -11,7 +11,7 @@ fn takes<Out: Parameter>() -> scoped_gpu::Result<String> {
     })
 }
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     assert_eq!(takes::<Write<f32>>()?, "add");
     assert!(takes::<u32>().is_err());
     Ok(())

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, filled};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let mut host = [0u32; 3];
     Device::host().scope(|ctx| {
         ctx.alloc((filled(3, 5u32),), |(x,)| {

@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Linear};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_linear(4, |mut x: Linear<u16>| {
             ctx.pinned::<u16, _, _>(4, |mut host| {

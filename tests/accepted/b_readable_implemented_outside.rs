@@ -9,7 +9,7 @@ struct Wide([u64; 2]);
 
 impl Element for Wide {}
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_linear(32, |mut bytes: Linear<u8>| {
             bytes.fill(1)?;

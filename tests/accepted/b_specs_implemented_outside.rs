@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, zeros};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_each((1..=9).map(zeros::<f32>), |arrays| {
             let lengths: Vec<_> = arrays.iter().map(|array| array.len()).collect();

@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let event = ctx.streams(|s| s.stream()?.record())?;
         assert!(event.is_done()?);

@@ -2,11 +2,13 @@
 
 use scoped_gpu::{Device, Result, Stream, Streams};
 
-fn two<'scope, 'env, 'ctx>(s: &'scope Streams<'scope, 'env, 'ctx>) -> Result<[Stream<'scope, 'env, 'ctx>; 2]> {
+fn two<'scope, 'env, 'ctx>(
+    s: &'scope Streams<'scope, 'env, 'ctx>,
+) -> Result<[Stream<'scope, 'env, 'ctx>; 2]> {
     Ok([s.stream()?, s.stream()?])
 }
 
-fn main() -> Result<()> {
+pub fn main() -> Result<()> {
     Device::host().scope(|ctx| {
         ctx.streams(|s| {
             let [a, b] = two(s)?;

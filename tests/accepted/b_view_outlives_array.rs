@@ -2,7 +2,7 @@
 
 use scoped_gpu::{Device, Linear, View};
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_linear(4, |array: Linear<u8>| {
             let kept: Vec<View<u8>> = (0..4).map(|start| array.slice(start..)).collect();

@@ -2,7 +2,7 @@
 
 use scoped_gpu::Device;
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     device.scope(|ctx| {
         let buffer = ctx.buffer::<u8>(4)?;

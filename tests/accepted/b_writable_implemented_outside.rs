@@ -9,7 +9,7 @@ struct Word([u8; 4]);
 
 impl Element for Word {}
 
-fn main() -> scoped_gpu::Result<()> {
+pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         ctx.alloc_linear(4, |mut x: Linear<Word>| {
             ctx.streams(|s| s.stream()?.fill(&mut x, Word([1, 2, 3, 4])))?;

@@ -7,8 +7,6 @@ const PTX: &str = include_str!("../../ptx/saxpy.ptx");
 fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let saxpy = ctx.module(PTX)?.kernel::<(f32, Read<f32>, ReadWrite<f32>, u32)>("saxpy")?;
-        ctx.alloc_linear(8, |mut x: Linear<f32>| {
-            ctx.launch(&saxpy, Launch::cover(8), (2.0, &x, &mut x, 8))
-        })
+        ctx.alloc_linear(8, |mut x: Linear<f32>| ctx.launch(&saxpy, Launch::cover(8), (2.0, &x, &mut x, 8)))
     })
 }

@@ -6,9 +6,7 @@ fn main() -> scoped_gpu::Result<()> {
     let device = Device::host();
     device.scope(|outer| {
         outer.alloc_linear(2, |mut x: Linear<u8>| {
-            device.scope(|inner| {
-                inner.streams(|s| s.stream()?.fill(&mut x, 1))
-            })
+            device.scope(|inner| inner.streams(|s| s.stream()?.fill(&mut x, 1)))
         })
     })
 }

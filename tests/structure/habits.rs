@@ -17,8 +17,7 @@ const CLOSING: &[&str] = &["fn close(", "fn release(", "fn join(", "fn leave(", 
 const CLOSING_FOLDERS: &[&str] = &["context/"];
 
 /// The public pages on which a refused program is shown.
-const PAGES: &[&str] =
-    &["Device", "Context", "Linear", "Pitched", "Buffer", "Streams", "Kernel", "Element"];
+const PAGES: &[&str] = &["Device", "Context", "Linear", "Pitched", "Buffer", "Streams", "Kernel", "Element"];
 
 #[test]
 fn nothing_is_unfinished() {
@@ -59,9 +58,10 @@ fn closing<'a>(source: &Source, code: &'a str) -> Vec<(String, &'a str)> {
 fn central_pages_show_a_refused_program() {
     let sources = sources();
     for name in PAGES {
-        let shown = sources.iter().filter(|source| !source.is_test()).any(|source| {
-            documentation(source, name).is_some_and(|page| page.contains("```compile_fail"))
-        });
+        let shown = sources
+            .iter()
+            .filter(|source| !source.is_test())
+            .any(|source| documentation(source, name).is_some_and(|page| page.contains("```compile_fail")));
         assert!(shown, "the page of `{name}` shows no program that the compiler refuses");
     }
 }

@@ -18,8 +18,11 @@ const ORDER: &[(&str, &[&str])] = &[
 ];
 
 /// Imports against the order: from, what, why.
-const EXCEPTIONS: &[(&str, &str, &str)] =
-    &[("device::shared", "context::core::lock", "two lines that every holder of a lock shares; no state, no layer")];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[(
+    "device::shared",
+    "context::core::lock",
+    "two lines that every holder of a lock shares; no state, no layer",
+)];
 
 /// Who may name a device's own module: everybody else goes through the contract.
 const OPENS_DEVICES: &[&str] = &["backend", "device", "device::choice"];
@@ -30,7 +33,9 @@ fn rank(path: &str) -> Option<(usize, &'static str)> {
         .iter()
         .flat_map(|(_, modules)| *modules)
         .enumerate()
-        .filter(|(_, name)| path.strip_prefix(**name).is_some_and(|rest| rest.is_empty() || rest.starts_with("::")))
+        .filter(|(_, name)| {
+            path.strip_prefix(**name).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        })
         .max_by_key(|(_, name)| name.len())
         .map(|(rank, name)| (rank, *name))
 }
@@ -40,8 +45,7 @@ fn imports(source: &Source) -> Vec<String> {
     let module = source.module();
     let code = source.product_code();
     let mut found = Vec::new();
-    for (keyword, base) in [("crate", Some("")), ("super", parent(&module)), ("self", Some(module.as_str()))] {
-        let Some(base) = base else { continue };
+    for (keyword, base) in [("crate", ""), ("super", parent(&module)), ("self", module.as_str())] {
         let start = format!("{keyword}::");
         for (at, _) in code.match_indices(&start) {
             let before = code[..at].chars().next_back();
@@ -56,8 +60,8 @@ fn imports(source: &Source) -> Vec<String> {
 }
 
 /// The module around a module.
-fn parent(module: &str) -> Option<&str> {
-    Some(module.rsplit_once("::").map_or("", |(parent, _)| parent))
+fn parent(module: &str) -> &str {
+    module.rsplit_once("::").map_or("", |(parent, _)| parent)
 }
 
 /// The leaves of a use tree that follows `base::`.
@@ -83,7 +87,7 @@ fn tree(base: &str, code: &str, found: &mut Vec<String>) {
     }
     let name: String = code.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     match code[name.len()..].strip_prefix("::") {
-        Some(rest) if name == "super" => tree(parent(base).unwrap_or(""), rest, found),
+        Some(rest) if name == "super" => tree(parent(base), rest, found),
         Some(rest) => tree(&joined(&name), rest, found),
         None => found.push(joined(&name)),
     }
@@ -122,7 +126,10 @@ fn lower_layers_do_not_import_higher_ones() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     for (index, (user, used, _)) in EXCEPTIONS.iter().enumerate() {
-        assert!(excepted.contains(&index), "`{user}` does not import `{used}` any more: take the exception out");
+        assert!(
+            excepted.contains(&index),
+            "`{user}` does not import `{used}` any more: take the exception out"
+        );
     }
 }
 
