@@ -99,7 +99,11 @@ fn refused_programs_do_not_compile() {
 
 #[test]
 fn the_compilers_words_stand_beside_every_program() {
-    assert_eq!(stems("refused", "rs"), stems("refused", "stderr"), "TRYBUILD=overwrite cargo test --test refused");
+    assert_eq!(
+        stems("refused", "rs"),
+        stems("refused", "stderr"),
+        "TRYBUILD=overwrite cargo test --test refused"
+    );
 }
 
 #[test]
