@@ -158,14 +158,15 @@ macro_rules! paste_free {
     ([$parameter:ident $($parameters:ident)*] [$argument:ident $($arguments:ident)*] [$($pairs:tt)*]) => {
         paste_free!([$($parameters)*] [$($arguments)*] [$($pairs)* ($parameter $argument)]);
     };
-    ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))*]) => {
+    // No parameters: written out below, since nothing is named there.
+    ([] [$($rest:ident)*] []) => {};
+    ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))+]) => {
         impl<'ctx, $($parameter, $argument: Bind<'ctx, $parameter>),*> BindAll<'ctx, ($($parameter,)*)>
             for ($($argument,)*)
         {
             #[expect(non_snake_case, reason = "the tuple's parts are named like their types")]
             fn bind_all(self, binder: &mut Binder<'_>) {
                 let ($($argument,)*) = self;
-                let _ = &binder;
                 $($argument.bind(binder);)*
             }
         }
@@ -176,5 +177,11 @@ macro_rules! paste_free {
         }
     };
 }
+
+impl BindAll<'_, ()> for () {
+    fn bind_all(self, _: &mut Binder<'_>) {}
+}
+
+impl Arguments<'_, ()> for () {}
 
 each_tuple!(tuples);

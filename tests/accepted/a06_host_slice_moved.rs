@@ -3,7 +3,7 @@
 use scoped_gpu::{Device, Linear};
 
 pub fn main() -> scoped_gpu::Result<()> {
-    let host = [1.0f32, 2.0, 3.0].map(Box::new).map(|number| *number).to_vec();
+    let host = vec![1.0f32, 2.0, 3.0];
     Device::host().scope(|ctx| {
         ctx.alloc_linear(3, |mut x: Linear<f32>| {
             ctx.streams(|s| {

@@ -9,7 +9,7 @@ fn shortened<'short, 'ctx: 'short>(ctx: &'ctx Context<'ctx>) -> &'short Context<
 pub fn main() -> scoped_gpu::Result<()> {
     Device::host().scope(|ctx| {
         let buffer = {
-            let short = shortened(&*ctx);
+            let short = shortened(ctx);
             short.buffer::<u8>(1)?
         };
         assert_eq!(buffer.to_vec()?, [0]);

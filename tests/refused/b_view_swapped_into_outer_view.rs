@@ -7,7 +7,8 @@ fn main() -> scoped_gpu::Result<()> {
         ctx.alloc_linear(2, |outer: Linear<u8>| {
             let mut shown = outer.view();
             ctx.alloc_linear(2, |inner: Linear<u8>| {
-                std::mem::swap(&mut shown, &mut inner.view());
+                let mut seen = inner.view();
+                std::mem::swap(&mut shown, &mut seen);
                 scoped_gpu::ok(())
             })?;
             assert_eq!(shown.to_vec()?, [0; 2]);
