@@ -121,12 +121,11 @@ impl Core {
     /// Waits for a stream; its first fault comes back, blamed on its launch.
     #[track_caller]
     pub(crate) fn wait(&self, stream: StreamId) -> Result<(), Error> {
-        let backend = &*self.shared.backend;
         let moment = self.ledger().moment(stream);
-        // Waited also where the context did not become current: callers give host memory back whatever this returns,
-        // and only a wait that returned shows that nothing uses it (B3).
-        let current = backend.make_current();
-        let waited = backend.wait_stream(stream);
+        // Waits also when the context cannot be made current: callers give host memory back after this (C3), and only
+        // `wait_stream` promises that nothing uses it any more, whatever it returns (B3).
+        let current = self.shared.backend.make_current();
+        let waited = self.shared.backend.wait_stream(stream);
         self.ledger().note_stopped(stream, moment);
         waited.and(current).map_err(blamed)
     }
