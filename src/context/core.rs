@@ -149,7 +149,9 @@ impl Core {
         let mut errors = Errors::default();
         let here = Location::caller();
         errors.add(self.shared.backend.make_current(), here);
-        for stream in self.ledger().streams() {
+        // Taken out before the loop: the loop's calls lock the ledger themselves.
+        let streams = self.ledger().streams();
+        for &stream in &streams {
             if let Err(error) = self.wait(stream) {
                 errors.push(error);
             }
@@ -171,7 +173,7 @@ impl Core {
         for mark in marks.into_values().rev() {
             errors.add(self.shared.backend.destroy_mark(mark), here);
         }
-        for stream in self.ledger().streams() {
+        for stream in streams {
             errors.add(self.shared.backend.destroy_stream(stream), here);
             self.ledger().remove_stream(stream);
         }
@@ -179,7 +181,8 @@ impl Core {
         for module in modules.into_values().rev() {
             errors.add(self.shared.backend.unload(module), here);
         }
-        for error in std::mem::take(&mut *lock(&self.silent)) {
+        let silent = std::mem::take(&mut *lock(&self.silent));
+        for error in silent {
             errors.push(error);
         }
         errors.into_result()
