@@ -20,7 +20,7 @@ fn fills<'ctx, T: Element>(ctx: &Context<'ctx>, padding: &Padding<'ctx>, values:
             assert_eq!(bytemuck::cast_slice::<T, u8>(&x.to_vec()?), element.repeat(37));
 
             // `rows`: which rows and columns of the picture hold the value
-            let mut check = |image: &scoped_gpu::Pitched<'_, 'ctx, T>, rows: [usize; 2], columns: [usize; 2]| {
+            let check = |image: &scoped_gpu::Pitched<'_, 'ctx, T>, rows: [usize; 2], columns: [usize; 2]| {
                 let bytes = padding.bytes(ctx, image)?;
                 let mut expected = vec![PAINT; bytes.len()];
                 for y in rows[0]..rows[1] {

@@ -90,7 +90,9 @@ fn saxpy(case: &mut Case) -> Result<()> {
 fn daxpy(case: &mut Case) -> Result<()> {
     let mut random = Random::new(14);
     let mut doubles = |n: usize| -> Vec<f64> {
-        (0..n).map(|_| f64::from(random.f32(-1.0..1.0)) * (1.0 + f64::from(random.f32(0.0..1.0)) * 1e-9)).collect()
+        (0..n)
+            .map(|_| f64::from(random.f32(-1.0..1.0)) * (1.0 + f64::from(random.f32(0.0..1.0)) * 1e-9))
+            .collect()
     };
     case.device.scope(|ctx| {
         let daxpy = module(ctx, "saxpy")?.kernel::<(f64, Read<f64>, ReadWrite<f64>, u32)>("daxpy")?;
@@ -252,22 +254,29 @@ fn pitched_copy(case: &mut Case) -> Result<()> {
     let mut random = Random::new(16);
     case.device.scope(|ctx| {
         let padding = Padding::new(ctx)?;
-        let copy = module(ctx, "copy")?
-            .kernel::<(Read<u8>, u64, Write<u8>, u64, u64, u64)>("copy_pitched")?;
+        let copy =
+            module(ctx, "copy")?.kernel::<(Read<u8>, u64, Write<u8>, u64, u64, u64)>("copy_pitched")?;
         for (width, height) in PICTURES {
             let host = random.u8s(width * height);
-            ctx.alloc((pitched::<u8>(width, height), pitched::<u8>(width + 500, height)), |(mut from, mut to)| {
-                from.copy_from_host(&host)?;
-                padding.paint(ctx, &mut to, 0x22)?;
-                let (w, h) = (width as u64, height as u64);
-                let (source, destination) = (from.pitch() as u64, to.pitch() as u64);
-                ctx.launch(&copy, Launch::cover_2d(width, height), (&from, source, &mut to, destination, w, h))?;
-                let got = padding.bytes(ctx, &to)?;
-                let mut expected = vec![0x22; got.len()];
-                own::copy_pitched(&host, w, &mut expected, destination, w, h);
-                anyhow::ensure!(got == expected, "{width} × {height}");
-                anyhow::Ok(())
-            })?;
+            ctx.alloc(
+                (pitched::<u8>(width, height), pitched::<u8>(width + 500, height)),
+                |(mut from, mut to)| {
+                    from.copy_from_host(&host)?;
+                    padding.paint(ctx, &mut to, 0x22)?;
+                    let (w, h) = (width as u64, height as u64);
+                    let (source, destination) = (from.pitch() as u64, to.pitch() as u64);
+                    ctx.launch(
+                        &copy,
+                        Launch::cover_2d(width, height),
+                        (&from, source, &mut to, destination, w, h),
+                    )?;
+                    let got = padding.bytes(ctx, &to)?;
+                    let mut expected = vec![0x22; got.len()];
+                    own::copy_pitched(&host, w, &mut expected, destination, w, h);
+                    anyhow::ensure!(got == expected, "{width} × {height}");
+                    anyhow::Ok(())
+                },
+            )?;
         }
         Ok(())
     })
@@ -281,13 +290,16 @@ fn stencil(case: &mut Case) -> Result<()> {
             let host = random.f32s(width * height, -10.0..10.0);
             let mut expected = vec![0.0; host.len()];
             own::stencil(&host, &mut expected, width as u32, height as u32);
-            ctx.alloc((pitched::<f32>(width, height), pitched::<f32>(width, height)), |(mut from, mut to)| {
-                from.copy_from_host(&host)?;
-                let pitch = from.pitch() as u64;
-                let grid = Launch::cover_2d(width, height);
-                ctx.launch(&stencil, grid, (&from, &mut to, pitch, width as u32, height as u32))?;
-                agree(&to.to_vec()?, &expected)
-            })?;
+            ctx.alloc(
+                (pitched::<f32>(width, height), pitched::<f32>(width, height)),
+                |(mut from, mut to)| {
+                    from.copy_from_host(&host)?;
+                    let pitch = from.pitch() as u64;
+                    let grid = Launch::cover_2d(width, height);
+                    ctx.launch(&stencil, grid, (&from, &mut to, pitch, width as u32, height as u32))?;
+                    agree(&to.to_vec()?, &expected)
+                },
+            )?;
         }
         Ok(())
     })
@@ -301,19 +313,22 @@ fn perona_malik(case: &mut Case) -> Result<()> {
             .kernel::<(Read<f32>, u64, Write<f32>, u64, u32, u32, f32, f32)>("perona_malik")?;
         for (width, height) in PICTURES {
             let mut expected = random.f32s(width * height, 0.0..255.0);
-            ctx.alloc((pitched::<f32>(width, height), pitched::<f32>(width, height)), |(mut now, mut next)| {
-                now.copy_from_host(&expected)?;
-                let (w, h) = (width as u32, height as u32);
-                for _ in 0..3 {
-                    let (from, to) = (now.pitch() as u64, next.pitch() as u64);
-                    let grid = Launch::cover_2d(width, height);
-                    ctx.launch(&step, grid, (&now, from, &mut next, to, w, h, 20.0, 0.2))?;
-                    std::mem::swap(&mut now, &mut next);
-                    let before = expected.clone();
-                    own::perona_malik(&before, &mut expected, w, h, 20.0, 0.2);
-                }
-                agree(&now.to_vec()?, &expected)
-            })?;
+            ctx.alloc(
+                (pitched::<f32>(width, height), pitched::<f32>(width, height)),
+                |(mut now, mut next)| {
+                    now.copy_from_host(&expected)?;
+                    let (w, h) = (width as u32, height as u32);
+                    for _ in 0..3 {
+                        let (from, to) = (now.pitch() as u64, next.pitch() as u64);
+                        let grid = Launch::cover_2d(width, height);
+                        ctx.launch(&step, grid, (&now, from, &mut next, to, w, h, 20.0, 0.2))?;
+                        std::mem::swap(&mut now, &mut next);
+                        let before = expected.clone();
+                        own::perona_malik(&before, &mut expected, w, h, 20.0, 0.2);
+                    }
+                    agree(&now.to_vec()?, &expected)
+                },
+            )?;
         }
         Ok(())
     })
@@ -352,11 +367,14 @@ fn reduce_min_max(case: &mut Case) -> Result<()> {
                 let blocks = grid as usize;
                 let (mut least, mut most) = (vec![0; blocks], vec![0; blocks]);
                 own::reduce_min_max(&host, &mut least, &mut most, n as u32, grid, block);
-                ctx.alloc((linear(&host), zeros::<i32>(blocks), zeros::<i32>(blocks)), |(x, mut a, mut b)| {
-                    ctx.launch(&reduce, Launch::grid(grid, block), (&x, &mut a, &mut b, n as u32))?;
-                    assert_eq!((a.to_vec()?, b.to_vec()?), (least, most), "{n}, {grid} × {block}");
-                    anyhow::Ok(())
-                })?;
+                ctx.alloc(
+                    (linear(&host), zeros::<i32>(blocks), zeros::<i32>(blocks)),
+                    |(x, mut a, mut b)| {
+                        ctx.launch(&reduce, Launch::grid(grid, block), (&x, &mut a, &mut b, n as u32))?;
+                        assert_eq!((a.to_vec()?, b.to_vec()?), (least, most), "{n}, {grid} × {block}");
+                        anyhow::Ok(())
+                    },
+                )?;
             }
         }
         Ok(())
@@ -367,8 +385,8 @@ fn reduce_min_max(case: &mut Case) -> Result<()> {
 fn shift_off_by_one(case: &mut Case) -> Result<()> {
     let mut random = Random::new(21);
     case.device.scope(|ctx| {
-        let shift = module(ctx, "shift_off_by_one")?
-            .kernel::<(Read<f32>, Write<f32>, u32)>("shift_off_by_one")?;
+        let shift =
+            module(ctx, "shift_off_by_one")?.kernel::<(Read<f32>, Write<f32>, u32)>("shift_off_by_one")?;
         for n in LENGTHS {
             let host = random.f32s(n, -1e3..1e3);
             let mut expected = vec![0.0; n + 1];

@@ -19,7 +19,10 @@ fn contents_are_as_asked(case: &mut Case) -> anyhow::Result<()> {
             zeros::<u128>(2),
         );
         ctx.alloc(specs, |(a, b, c, d, e, f, g, h)| {
-            assert_eq!(<[f32; 3]>::try_from(a.to_vec()?).map(|a| a.map(f32::to_bits)), Ok(host.map(f32::to_bits)));
+            assert_eq!(
+                <[f32; 3]>::try_from(a.to_vec()?).map(|a| a.map(f32::to_bits)),
+                Ok(host.map(f32::to_bits))
+            );
             assert_eq!(b.to_vec()?, [0; 5]);
             assert_eq!(c.to_vec()?, [-3; 4]);
             assert_eq!(d.len(), 6);
@@ -124,7 +127,10 @@ fn nothing_is_a_length(case: &mut Case) -> anyhow::Result<()> {
             let again = ctx.buffer::<f32>(0)?;
             a.copy_from(&again)?;
             assert!(a.is_empty() && b.is_empty() && c.is_empty() && d.is_empty() && again.is_empty());
-            assert_eq!((a.to_vec()?.len(), b.to_vec()?.len(), c.to_vec()?.len(), d.to_vec()?.len()), (0, 0, 0, 0));
+            assert_eq!(
+                (a.to_vec()?.len(), b.to_vec()?.len(), c.to_vec()?.len(), d.to_vec()?.len()),
+                (0, 0, 0, 0)
+            );
             let (left, right) = a.split_at_mut(0);
             assert_eq!((left.len(), right.len()), (0, 0));
             ctx.pinned::<u32, _, _>(0, |none| {
@@ -133,7 +139,9 @@ fn nothing_is_a_length(case: &mut Case) -> anyhow::Result<()> {
             })?;
             ctx.streams(|s| s.stream()?.fill(&mut a, 2.0))
         })?;
-        ctx.alloc_each(std::iter::empty::<scoped_gpu::Zeros<u8>>(), |none| scoped_gpu::ok(assert!(none.is_empty())))
+        ctx.alloc_each(std::iter::empty::<scoped_gpu::Zeros<u8>>(), |none| {
+            scoped_gpu::ok(assert!(none.is_empty()))
+        })
     })?;
     Ok(())
 }
@@ -154,7 +162,8 @@ fn sizes_that_overflow(case: &mut Case) -> anyhow::Result<()> {
             assert!(refused, "{width} × {height}: {error}");
             assert_eq!(device.memory().live, 0);
         }
-        let error = ctx.alloc_pitched_3d(1, 1 << 40, 1 << 40, |_: scoped_gpu::Pitched<u8>| scoped_gpu::ok(()));
+        let error =
+            ctx.alloc_pitched_3d(1, 1 << 40, 1 << 40, |_: scoped_gpu::Pitched<u8>| scoped_gpu::ok(()));
         assert!(matches!(error.expect_err("too deep").kind(), ErrorKind::SizeOverflow { .. }));
         scoped_gpu::ok(())
     })?;
@@ -190,7 +199,9 @@ fn out_of_memory_is_not_sticky(case: &mut Case) -> anyhow::Result<()> {
     device.scope(|ctx| {
         let kept = ctx.buffer::<u8>(4096)?;
         for _ in 0..3 {
-            let error = ctx.alloc((uninit::<u64>(memory as usize),), |_| scoped_gpu::ok(())).expect_err("8 times all");
+            let error = ctx
+                .alloc((uninit::<u64>(memory as usize),), |_| scoped_gpu::ok(()))
+                .expect_err("8 times all");
             let ErrorKind::OutOfMemory { asked, free, total, live } = *error.kind() else {
                 panic!("not out of memory: {error}")
             };

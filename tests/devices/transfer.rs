@@ -28,8 +28,12 @@ fn round_trips<T: Element + Debug>(ctx: &Context<'_>, random: &mut Random) -> Re
     let (width, height, depth) = (13, 7, 3);
     let host = elements::<T>(random, width * height * depth);
     let plane = &host[..width * height];
-    let specs =
-        (linear(&host), zeros::<T>(host.len()), pitched::<T>(width, height), pitched_3d::<T>(width, height, depth));
+    let specs = (
+        linear(&host),
+        zeros::<T>(host.len()),
+        pitched::<T>(width, height),
+        pitched_3d::<T>(width, height, depth),
+    );
     ctx.alloc(specs, |(a, mut b, mut image, mut volume)| {
         same(&a.to_vec()?, &host);
         b.copy_from_host(&host)?;
@@ -188,7 +192,10 @@ fn random_rectangle<'ctx, T: Element>(
                 expected[to..to + size].copy_from_slice(&source[from..from + size]);
             }
         }
-        assert!(got == expected, "{from} of {from_width} × {from_height} to {to} of {to_width} × {to_height}");
+        assert!(
+            got == expected,
+            "{from} of {from_width} × {from_height} to {to} of {to_width} × {to_height}"
+        );
         same(&a.to_vec()?, &host);
         Ok(())
     })
