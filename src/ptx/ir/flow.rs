@@ -217,7 +217,7 @@ impl Visitor<'_> {
                 self.def(*dst);
             }
             Op::Unpack { dsts, src } => {
-                self.uses(&[*src]);
+                self.uses(&[Operand::Reg(*src)]);
                 self.defs(dsts);
             }
             Op::Integer { dst, a, b, .. }

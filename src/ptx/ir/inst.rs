@@ -50,7 +50,7 @@ pub enum Op {
     /// `mov.b64 d, {a, b}`: concatenates 2, 4 or 8 equal parts, first part in the low bits.
     Pack { dst: Reg, parts: Operands },
     /// `mov.b64 {a, b}, s`: splits into 2, 4 or 8 equal parts, low bits first.
-    Unpack { dsts: Destinations, src: Operand },
+    Unpack { dsts: Destinations, src: Reg },
 
     // ---- integers ----------------------------------------------------------------------------
     /// Two-operand arithmetic. For `MulWide`, `dst` is twice as wide as `ty`.

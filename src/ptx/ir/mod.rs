@@ -12,10 +12,10 @@
 //!    64-bit slots, 128-bit slots. Two registers of one class never share an index.
 //! 3. **Narrow values are kept zero-extended.** A write to an 8- or 16-bit register stores the value
 //!    modulo 2⁸ or 2¹⁶ and clears the rest of the slot. A reader sign-extends where its type says so.
-//! 4. **Destinations may be wider than the instruction's type** only in `Load`, `Convert` and `Atomic`
-//!    results: the value is then sign-extended (signed type) or zero-extended to the register's declared
-//!    width. Sources may be wider than the type in `Store` and `Convert`: the low bits are used.
-//!    Everywhere else widths are equal.
+//! 4. **Registers may be wider than the instruction's type** only in `Load`, `Store` and (integer types)
+//!    `Convert`: a result is sign-extended (signed type) or zero-extended to the register's declared
+//!    width, of a source the low bits are used. `ReadSpecial` and `AddressOf` take 16-, 32- and 64-bit
+//!    registers, truncating or zero-extending. Everywhere else widths are equal.
 //! 5. **Immediates are bit patterns** already converted to the operand's type and truncated to its
 //!    width: `-1` as `.u16` is `0xffff`, `0.5` as `.f32` is `0x3f000000`.
 //! 6. **Special registers and symbol addresses** occur only as sources of [`Op::ReadSpecial`] and
@@ -28,6 +28,7 @@
 //!    [`Op::Unsupported`]; a function with a declaration it does not know has
 //!    [`Function::unsupported`]. Reaching either is a fault with the text and line, loading it is none.
 
+mod display;
 mod flow;
 mod inst;
 mod types;
@@ -371,8 +372,8 @@ pub struct Variable {
     pub align: u32,
     /// Contents at module load; all zero if `None`. Never present in shared space.
     pub initializer: Option<Initializer>,
-    /// Offset into the static shared memory of each kernel that uses it. `None` for other spaces,
-    /// for dynamic shared memory, and for variables no kernel uses.
+    /// Offset into the static shared memory of each kernel that uses it (0 if none does). `None` for
+    /// other spaces and for dynamic shared memory.
     pub shared_offset: Option<u32>,
     /// The name in the text.
     pub span: Span,

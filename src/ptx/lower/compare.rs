@@ -107,6 +107,7 @@ impl<'src> Body<'_, '_, 'src> {
         let (a, b) = (self.value(a, ty)?, self.value(b, ty)?);
         let predicate = self.predicate(predicate)?;
         let dst = self.dst(dst, ty)?;
+        self.exact(dst, ty, i.span)?;
         self.push(Op::Select {
             dst,
             a,
@@ -130,6 +131,7 @@ impl<'src> Body<'_, '_, 'src> {
             self.value(c, selector_ty)?,
         );
         let dst = self.dst(dst, ty)?;
+        self.exact(dst, ty, i.span)?;
         self.push(Op::SelectBySign {
             dst,
             a,

@@ -21,7 +21,18 @@ impl<'src> Body<'_, '_, 'src> {
             (OperandKind::Vector(parts), _) => {
                 part(ty, parts.len())?;
                 let dsts = self.dst_vector(dst)?;
-                let src = self.value(src, ty)?;
+                let src = match self.value(src, ty)? {
+                    Operand::Reg(reg) => reg,
+                    constant => {
+                        let Some(width) = ty.width() else {
+                            return Err(Stop::Unsupported);
+                        };
+                        let dst = self.temporary(width);
+                        self.push(Op::Mov { dst, src: constant });
+                        dst
+                    }
+                };
+                self.exact(src, ty, i.span)?;
                 self.push(Op::Unpack { dsts, src });
                 Ok(())
             }
@@ -29,12 +40,20 @@ impl<'src> Body<'_, '_, 'src> {
                 let part = part(ty, parts.len())?;
                 let parts = self.value_vector(src, part)?;
                 let dst = self.dst(dst, ty)?;
+                self.exact(dst, ty, i.span)?;
                 self.push(Op::Pack { dst, parts });
                 Ok(())
             }
             _ => {
                 let value = self.read(src, ty)?;
                 let dst = self.dst(dst, ty)?;
+                match value {
+                    Value::Operand(_) => self.exact(dst, ty, i.span)?,
+                    _ if dst.width == Width::Predicate => {
+                        return self.error(i.span, "a predicate holds no such value");
+                    }
+                    _ => {}
+                }
                 match value {
                     Value::Operand(src) => self.push(Op::Mov { dst, src }),
                     Value::Special(special) => self.push(Op::ReadSpecial { dst, special }),

@@ -241,6 +241,22 @@ impl<'src> Body<'_, '_, 'src> {
         Ok(())
     }
 
+    /// A register has the width of `ty`: for instructions whose type the representation does not keep.
+    pub fn exact(&self, reg: Reg, ty: Type, span: Span) -> Lowered<()> {
+        match ty.width() == Some(reg.width) {
+            true => Ok(()),
+            false => self.error(
+                span,
+                format!(
+                    "a register of {} bits stands where .{} has {}",
+                    reg.width.bits(),
+                    ty.name(),
+                    ty.bits()
+                ),
+            ),
+        }
+    }
+
     /// A register to write. A sink gets a fresh register of `ty`'s width.
     pub fn dst(&mut self, operand: &ast::Operand<'src>, ty: Type) -> Lowered<Reg> {
         match self.optional_dst(operand)? {

@@ -37,9 +37,7 @@ pub(super) fn lay_out(module: &mut Module) -> Result<(), SyntaxError> {
         let users: Vec<usize> = (0..uses.len())
             .filter(|&k| uses[k].1.contains(&id))
             .collect();
-        let Some(start) = users.iter().map(|&k| ends[k]).max() else {
-            continue;
-        };
+        let start = users.iter().map(|&k| ends[k]).max().unwrap_or(0);
         let offset = u64::from(start).next_multiple_of(u64::from(variable.align));
         let end = u32::try_from(offset + variable.size).map_err(|_| {
             SyntaxError::new(
