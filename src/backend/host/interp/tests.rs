@@ -6,6 +6,7 @@ mod corpus;
 mod divergence;
 mod faults;
 mod snippets;
+mod strict;
 
 use std::sync::Arc;
 
