@@ -97,7 +97,7 @@ const CLASSES: [u8; 256] = {
     let mut byte = 0;
     while byte < 256 {
         table[byte] = match byte as u8 {
-            b' ' | b'\t' | b'\r' | b'\n' | 0x0B | 0x0C => SPACE,
+            b' ' | b'\t' | b'\r' | b'\n' => SPACE,
             b'0'..=b'9' => DIGIT | HEX,
             b'a'..=b'f' | b'A'..=b'F' => LETTER | HEX,
             b'g'..=b'z' | b'G'..=b'Z' | b'_' | b'$' => LETTER,
@@ -168,8 +168,16 @@ impl<'src> Lexer<'src> {
         }
     }
 
-    /// Skips the rest of the line.
-    pub fn skip_line(&mut self) {
+    /// `# 12 "a.h"` or `#line 12`, which a preprocessor leaves behind.
+    fn at_line_marker(&self) -> bool {
+        if self.peek(0) != Some(b'#') {
+            return false;
+        }
+        let rest = self.bytes[self.at + 1..].trim_ascii_start();
+        rest.starts_with(b"line") || rest.first().is_some_and(u8::is_ascii_digit)
+    }
+
+    fn skip_line(&mut self) {
         while self.peek(0).is_some_and(|byte| byte != b'\n') {
             self.at += 1;
         }
@@ -194,6 +202,10 @@ impl<'src> Lexer<'src> {
     fn skip_space(&mut self) -> Option<Token> {
         loop {
             self.skip_while(SPACE);
+            if self.at_line_marker() {
+                self.skip_line();
+                continue;
+            }
             if self.peek(0) != Some(b'/') {
                 return None;
             }
@@ -222,7 +234,7 @@ impl<'src> Lexer<'src> {
         let Some(first) = self.peek(0) else {
             return TokenKind::End;
         };
-        if CLASSES[first as usize] & LETTER != 0 {
+        if CLASSES[first as usize] & LETTER != 0 && (first != b'$' || self.is(1, FOLLOW)) {
             self.at += 1;
             self.skip_while(FOLLOW);
             return TokenKind::Word;

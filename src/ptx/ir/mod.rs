@@ -1,7 +1,7 @@
 //! The lowered module: what the syntax tree becomes once names are resolved and modifiers are typed.
 //! Here stand the declarations (module, function, variable, parameter, layouts); instructions are in
-//! `inst`, operand and modifier types in `types`, the questions an analysis asks in `flow`, the readable
-//! form in `display`. Nothing here executes, and nothing here knows a device.
+//! `inst`, their parts in files by subject, the questions an analysis asks in `flow` and `registers`, the
+//! readable form in `display`. Nothing here executes, and nothing here knows a device.
 //!
 //! # Rules a reader of the code may rely on (held by [`verify`](super::verify))
 //!
@@ -28,13 +28,22 @@
 //!    [`Op::Unsupported`]; a function with a declaration it does not know has
 //!    [`Function::unsupported`]. Reaching either is a fault with the text and line, loading it is none.
 
+mod arithmetic;
+mod cooperation;
 mod display;
 mod flow;
 mod inst;
+mod memory;
+mod operands;
+mod registers;
 mod types;
 
+pub use arithmetic::*;
+pub use cooperation::*;
 pub use flow::{MemoryAccess, MemoryAccessKind, Successors};
 pub use inst::*;
+pub use memory::*;
+pub use operands::*;
 pub use types::*;
 
 use super::source::Span;

@@ -6,6 +6,9 @@ use super::{Lowered, Stop};
 use crate::ptx::ast;
 use crate::ptx::ir::*;
 
+/// A boolean operator and the predicate it combines the comparison with.
+type Combined = Option<(BoolOp, PredicateOperand)>;
+
 fn comparison(m: &mut Modifiers) -> Lowered<Comparison> {
     m.needed(&[
         ("eq", Comparison::Eq),
@@ -44,7 +47,7 @@ impl<'src> Body<'_, '_, 'src> {
         i: &ast::Instruction<'src>,
         op: Option<BoolOp>,
         ty: Type,
-    ) -> Lowered<(Operand, Operand, Option<(BoolOp, PredicateOperand)>)> {
+    ) -> Lowered<(Operand, Operand, Combined)> {
         match (op, i.operands.as_slice()) {
             (None, [_, a, b]) => Ok((self.value(a, ty)?, self.value(b, ty)?, None)),
             (Some(op), [_, a, b, c]) => {

@@ -310,9 +310,22 @@ impl Writer<'_, '_> {
             }
             None => return Err(not_declared(symbol.text, symbol.span)),
         };
-        let shift = match address.mask {
-            None => 0,
-            Some(mask) if mask == 0xFF << mask.trailing_zeros() => mask.trailing_zeros(),
+        let element = self.variable.ty.bytes();
+        let (shift, size) = match address.mask {
+            None if element >= 4 => (0, element),
+            None => {
+                return Err(SyntaxError::new(
+                    symbol.span,
+                    format!(
+                        "an address does not fit into an element of .{}",
+                        self.variable.ty.name()
+                    ),
+                )
+                .help("`0xFF(symbol)` is its lowest byte"));
+            }
+            Some(mask) if mask.checked_shr(mask.trailing_zeros()) == Some(0xFF) => {
+                (mask.trailing_zeros(), 1)
+            }
             Some(mask) => {
                 return Err(SyntaxError::new(
                     symbol.span,
@@ -322,7 +335,7 @@ impl Writer<'_, '_> {
         };
         self.contents.relocations.push(Relocation {
             offset,
-            size: self.variable.ty.bytes(),
+            size,
             shift,
             target,
             addend: address.offset,

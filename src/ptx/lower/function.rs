@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 
-use super::declare::{self, Shape};
+use super::declare;
 use super::scope::Binding;
-use super::{Lowered, Lowering, Stop, declared_twice, not_declared};
+use super::{Lowering, Stop, declared_twice, not_declared};
 use crate::ptx::ast;
 use crate::ptx::ir::*;
 use crate::ptx::source::{Span, SyntaxError};
 
 /// The most registers a function may declare; far above what any compiler emits, and small enough that
 /// a register file is never an allocation problem by itself.
-const MAX_REGISTERS: u32 = 1 << 20;
+pub(super) const MAX_REGISTERS: u32 = 1 << 20;
 
 /// A function under construction.
 pub(super) struct Body<'m, 'a, 'src> {
@@ -23,19 +23,19 @@ pub(super) struct Body<'m, 'a, 'src> {
     pub code: Vec<Inst>,
     pub call_params: Vec<Param>,
     pub prototypes: Vec<Prototype>,
-    registers: RegisterFile,
-    register_names: Vec<RegisterNames>,
-    locals: Vec<LocalVariable>,
-    local_end: u32,
-    local_align: u32,
-    call_end: u32,
-    call_bytes: u32,
+    pub(super) registers: RegisterFile,
+    pub(super) register_names: Vec<RegisterNames>,
+    pub(super) locals: Vec<LocalVariable>,
+    pub(super) local_end: u32,
+    pub(super) local_align: u32,
+    pub(super) call_end: u32,
+    pub(super) call_bytes: u32,
     labels: Vec<PlacedLabel>,
     /// Parameters of a device function whose address is taken, with the local variable they are
     /// copied to on entry.
-    in_copies: HashMap<u32, u32>,
+    pub(super) in_copies: HashMap<u32, u32>,
     /// Return values declared as registers: stored to the `Out` block before each return.
-    out_registers: Vec<(u32, Reg, Type)>,
+    pub(super) out_registers: Vec<(u32, Reg, Type)>,
     unsupported: Option<Unsupported>,
     pub guard: Option<Guard>,
     pub span: Span,
@@ -165,43 +165,6 @@ impl<'src> Body<'_, '_, 'src> {
         reg
     }
 
-    /// Space in the `Call` block for an argument or result that the text gives as a register.
-    pub fn call_slot(&mut self, like: &Param) -> Lowered<u32> {
-        let shape = Shape {
-            element: like.ty.bytes(),
-            size: u64::from(like.size),
-            align: like.align,
-        };
-        let offset = declare::place(&mut self.call_end, &shape, self.span)?;
-        self.call_bytes = self.call_bytes.max(self.call_end);
-        self.call_params.push(Param {
-            name: String::new(),
-            offset,
-            span: self.span,
-            pointer: None,
-            ..like.clone()
-        });
-        Ok(self.call_params.len() as u32 - 1)
-    }
-
-    /// The local variable that holds a device function's parameter whose address is taken: the manual
-    /// puts the address into local space.
-    pub fn copy_of_parameter(&mut self, index: u32) -> Lowered<u32> {
-        if let Some(&local) = self.in_copies.get(&index) {
-            return Ok(local);
-        }
-        let param = &self.params[index as usize];
-        let (name, align) = (param.name.clone(), param.align.max(8));
-        let shape = Shape {
-            element: 1,
-            size: u64::from(param.size),
-            align,
-        };
-        let local = self.add_local(name, &shape, self.span)?;
-        self.in_copies.insert(index, local);
-        Ok(local)
-    }
-
     /// Stores what `ret` returns in registers.
     pub fn store_returns(&mut self) {
         for (index, reg, ty) in self.out_registers.clone() {
@@ -209,54 +172,11 @@ impl<'src> Body<'_, '_, 'src> {
         }
     }
 
-    fn declare_parameters(&mut self, ast: &ast::Function<'src>) -> Result<(), SyntaxError> {
-        for (index, parameter) in ast.parameters.iter().enumerate() {
-            let binding = match parameter.space {
-                ast::Space::Reg => self.register_parameter(parameter, index)?,
-                _ => Binding::In(index as u32),
-            };
-            self.bind(parameter.name, binding)?;
-        }
-        for (index, parameter) in ast.returns.iter().enumerate() {
-            let binding = match parameter.space {
-                ast::Space::Reg => {
-                    let reg = self.named_register(parameter.ty, parameter.name.text);
-                    let ty = self.returns[index].ty;
-                    self.out_registers.push((index as u32, reg, ty));
-                    Binding::Register(reg)
-                }
-                _ => Binding::Out(index as u32),
-            };
-            self.bind(parameter.name, binding)?;
-        }
-        Ok(())
-    }
-
-    /// `.func f(.reg .u32 a)`: the register is loaded from the block on entry.
-    fn register_parameter(
+    pub(super) fn bind(
         &mut self,
-        parameter: &ast::Parameter<'src>,
-        index: usize,
-    ) -> Result<Binding, SyntaxError> {
-        let reg = self.named_register(parameter.ty, parameter.name.text);
-        let ty = self.params[index].ty;
-        self.load_param(reg, ty, ParamBlock::In, index as u32);
-        Ok(Binding::Register(reg))
-    }
-
-    fn named_register(&mut self, ty: ast::Type, name: &str) -> Reg {
-        let first = self.temporary(width(ty));
-        let name = name.to_owned();
-        self.register_names.push(RegisterNames {
-            first,
-            count: 1,
-            name,
-            numbered: false,
-        });
-        first
-    }
-
-    fn bind(&mut self, name: ast::Name<'src>, binding: Binding) -> Result<(), SyntaxError> {
+        name: ast::Name<'src>,
+        binding: Binding,
+    ) -> Result<(), SyntaxError> {
         match self.module.scopes.bind(name.text, binding) {
             true => Ok(()),
             false => Err(declared_twice(name)),
@@ -342,7 +262,7 @@ impl<'src> Body<'_, '_, 'src> {
         }
     }
 
-    fn mark_unsupported(&mut self, what: String, span: Span) {
+    pub(super) fn mark_unsupported(&mut self, what: String, span: Span) {
         if self.unsupported.is_none() {
             let line = self.module.source.line(span.start);
             self.unsupported = Some(Unsupported { what, span, line });
@@ -386,147 +306,6 @@ impl<'src> Body<'_, '_, 'src> {
                 Ok(())
             }
         }
-    }
-
-    fn declare_registers(&mut self, ast: &ast::Registers<'src>) -> Result<(), SyntaxError> {
-        if declare::ty(ast.ty).is_none() {
-            self.mark_unsupported(format!(".reg .{}", ast.ty), ast.span);
-        }
-        let width = width(ast.ty);
-        for name in &ast.names {
-            let vector = ast.vector.max(1);
-            let count = name.count.unwrap_or(1);
-            let used = self.registers.count(width.class());
-            let needed = u64::from(count) * u64::from(vector) + u64::from(used);
-            if needed > u64::from(MAX_REGISTERS) {
-                return Err(SyntaxError::new(
-                    name.name.span,
-                    format!("{needed} registers of one class, the limit is {MAX_REGISTERS}"),
-                ));
-            }
-            if vector > 1 {
-                self.declare_vectors(name, width, vector)?;
-                continue;
-            }
-            let first = Reg { width, index: used };
-            for _ in 0..count {
-                self.temporary(width);
-            }
-            let fresh = match name.count {
-                Some(_) => self.module.scopes.bind_range(name.name.text, first, count),
-                None => self
-                    .module
-                    .scopes
-                    .bind(name.name.text, Binding::Register(first)),
-            };
-            if !fresh {
-                return Err(declared_twice(name.name));
-            }
-            let numbered = name.count.is_some();
-            let name = name.name.text.to_owned();
-            self.register_names.push(RegisterNames {
-                first,
-                count,
-                name,
-                numbered,
-            });
-        }
-        Ok(())
-    }
-
-    fn declare_vectors(
-        &mut self,
-        name: &ast::RegisterName<'src>,
-        width: Width,
-        vector: u32,
-    ) -> Result<(), SyntaxError> {
-        if name.count.is_some() {
-            self.mark_unsupported(
-                format!(".reg .v{vector} {}<>", name.name.text),
-                name.name.span,
-            );
-            return Ok(());
-        }
-        let elements: Vec<Reg> = (0..vector).map(|_| self.temporary(width)).collect();
-        for (element, axis) in elements.iter().zip(["x", "y", "z", "w"]) {
-            let name = format!("{}.{axis}", name.name.text);
-            self.register_names.push(RegisterNames {
-                first: *element,
-                count: 1,
-                name,
-                numbered: false,
-            });
-        }
-        self.bind(name.name, Binding::Vector(elements))
-    }
-
-    fn declare_variable(&mut self, ast: &ast::Variable<'src>) -> Result<(), SyntaxError> {
-        let binding = match ast.space {
-            ast::Space::Local | ast::Space::Param => {
-                let shape = Shape::new(ast.ty, ast.vector, ast.align, &ast.dimensions, ast.span)?;
-                match (declare::ty(ast.ty), ast.space) {
-                    (None, _) => Binding::Unsupported,
-                    (Some(_), ast::Space::Local) => {
-                        let name = ast.name.text.to_owned();
-                        Binding::Local(self.add_local(name, &shape, ast.span)?)
-                    }
-                    (Some(ty), _) => self.call_parameter(ast, ty, &shape)?,
-                }
-            }
-            ast::Space::Global | ast::Space::Const | ast::Space::Shared => {
-                self.static_variable(ast)?
-            }
-            _ => Binding::Unsupported,
-        };
-        self.bind(ast.name, binding)
-    }
-
-    /// A variable of the module that only this function can name.
-    fn static_variable(&mut self, ast: &ast::Variable<'src>) -> Result<Binding, SyntaxError> {
-        let Some(mut variable) = declare::variable(ast)? else {
-            return Ok(Binding::Unsupported);
-        };
-        if let Some(initializer) = &ast.initializer {
-            let scopes = &self.module.scopes;
-            variable.initializer = Some(declare::initializer(&variable, ast, initializer, scopes)?);
-        }
-        let id = VariableId(self.module.variables.len() as u32);
-        self.module.variables.push(variable);
-        Ok(Binding::Variable(id))
-    }
-
-    fn call_parameter(
-        &mut self,
-        ast: &ast::Variable<'src>,
-        ty: Type,
-        shape: &Shape,
-    ) -> Result<Binding, SyntaxError> {
-        let offset = declare::place(&mut self.call_end, shape, ast.span)?;
-        self.call_bytes = self.call_bytes.max(self.call_end);
-        self.call_params.push(Param {
-            name: ast.name.text.to_owned(),
-            ty,
-            array: (!ast.dimensions.is_empty())
-                .then_some((shape.size / u64::from(shape.element)) as u32),
-            offset,
-            size: shape.size as u32,
-            align: shape.align,
-            pointer: None,
-            span: ast.name.span,
-        });
-        Ok(Binding::CallParam(self.call_params.len() as u32 - 1))
-    }
-
-    fn add_local(&mut self, name: String, shape: &Shape, span: Span) -> Result<u32, SyntaxError> {
-        let offset = declare::place(&mut self.local_end, shape, span)?;
-        self.local_align = self.local_align.max(shape.align);
-        self.locals.push(LocalVariable {
-            name,
-            offset,
-            size: shape.size as u32,
-            align: shape.align,
-        });
-        Ok(self.locals.len() as u32 - 1)
     }
 
     /// Ends the code, puts copies of parameters before it and resolves branch targets.
@@ -639,15 +418,3 @@ pub(super) const WEAK: Ordering = Ordering {
     order: MemoryOrder::Weak,
     scope: None,
 };
-
-/// The register width that a declared type takes; handles of textures are 64 bits.
-fn width(ty: ast::Type) -> Width {
-    match ty.bits() {
-        1 => Width::Predicate,
-        8 => Width::B8,
-        16 => Width::B16,
-        32 => Width::B32,
-        128 => Width::B128,
-        _ => Width::B64,
-    }
-}

@@ -16,6 +16,7 @@ mod float;
 mod function;
 mod instruction;
 mod integer;
+mod local;
 mod locations;
 mod matrix;
 mod memory;

@@ -366,13 +366,10 @@ impl<'src> Body<'_, '_, 'src> {
             ));
         };
         match self.lookup(base.text, base.span)? {
-            Binding::Register(reg) => Ok((
-                Address {
-                    base: AddressBase::Reg(reg),
-                    offset,
-                },
-                None,
-            )),
+            Binding::Register(reg) => {
+                let base = AddressBase::Reg(self.address_register(reg));
+                Ok((Address { base, offset }, None))
+            }
             binding => match self.symbol(&binding)? {
                 Some(symbol) => {
                     let space = self.space_of(symbol);
@@ -387,6 +384,29 @@ impl<'src> Body<'_, '_, 'src> {
                 None => self.error(base.span, format!("`{}` has no address", base.text)),
             },
         }
+    }
+
+    /// A register of 16 bits or less may hold an address, in shared memory; it is widened first.
+    fn address_register(&mut self, reg: Reg) -> Reg {
+        let src_ty = match reg.width {
+            Width::B8 => Type::U8,
+            Width::B16 => Type::U16,
+            _ => return reg,
+        };
+        let dst = self.temporary(Width::B32);
+        self.push(Op::Convert(Box::new(Convert {
+            dst_ty: Type::U32,
+            src_ty,
+            rounding: None,
+            to_integer: false,
+            flush: false,
+            saturate: false,
+            saturate_finite: false,
+            relu: false,
+            dst,
+            src: Operand::Reg(reg),
+        })));
+        dst
     }
 
     fn space_of(&self, symbol: Symbol) -> Option<Space> {

@@ -69,7 +69,7 @@ impl<'src> Parser<'src> {
         let index = self.small_integer("the number of the file")?;
         let path = self.string("the file's path in quotes")?;
         while self.eat(TokenKind::Comma) {
-            self.integer("a time stamp or a size")?;
+            self.plain_integer("a time stamp or a size")?;
         }
         Ok(File {
             index,

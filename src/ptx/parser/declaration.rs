@@ -10,7 +10,7 @@ use super::super::lexer::TokenKind;
 use super::super::source::Span;
 use super::{Parse, Parser};
 
-/// What stands between a state space and a name, in whatever order.
+/// What stands between a state space and a name.
 #[derive(Default)]
 struct Traits<'src> {
     align: Option<u32>,
@@ -139,6 +139,15 @@ impl<'src> Parser<'src> {
                 self.advance();
                 continue;
             }
+            if traits.ty.is_some()
+                && !(parameter && (word.text == "ptr" || traits.pointer.is_some()))
+            {
+                let message = format!(
+                    "`{}` stands before the type, not behind it",
+                    self.slice(word.span)
+                );
+                return Err(self.error(word.span, message));
+            }
             match word.text {
                 "align" => {
                     self.advance();
@@ -201,7 +210,7 @@ impl<'src> Parser<'src> {
             parser.advance();
             words.push(word);
             if parser.eat(TokenKind::ParenOpen) {
-                parser.comma_separated(|parser| parser.integer("a number").map(|_| ()))?;
+                parser.comma_separated(|parser| parser.plain_integer("a number").map(|_| ()))?;
                 parser.expect(TokenKind::ParenClose, "`,` or `)`")?;
             }
             Ok(())
@@ -215,7 +224,7 @@ impl<'src> Parser<'src> {
         if !self.eat(TokenKind::Less) {
             return Ok(None);
         }
-        let count = self.count()?;
+        let count = self.small_integer("a number of names")?;
         self.expect(TokenKind::Greater, "`>`")?;
         Ok(Some(count))
     }
@@ -226,7 +235,7 @@ impl<'src> Parser<'src> {
         while self.eat(TokenKind::BracketOpen) {
             dimensions.push(match self.at(TokenKind::BracketClose) {
                 true => None,
-                false => Some(self.integer("a number of elements")?),
+                false => Some(self.plain_integer("a number of elements")?),
             });
             self.expect(TokenKind::BracketClose, "`]`")?;
         }
@@ -248,11 +257,7 @@ impl<'src> Parser<'src> {
                         self.error(self.since(start), "the mask of an address is an integer")
                     );
                 };
-                let address = self.bracketed_symbol(false)?;
-                Ok(Initializer::Address(AddressInitializer {
-                    mask: Some(mask),
-                    ..address
-                }))
+                Ok(Initializer::Address(self.masked_address(mask)?))
             }
         }
     }
@@ -278,7 +283,7 @@ impl<'src> Parser<'src> {
             return Ok(Initializer::Property(symbol, Box::new(value)));
         }
         if symbol.text == "generic" && self.eat(TokenKind::ParenOpen) {
-            return Ok(Initializer::Address(self.bracketed_symbol(true)?));
+            return Ok(Initializer::Address(self.generic_address()?));
         }
         Ok(Initializer::Address(AddressInitializer {
             symbol,
@@ -288,23 +293,35 @@ impl<'src> Parser<'src> {
         }))
     }
 
-    /// `symbol+4)+4` behind its `(`, where the symbol may be `generic(symbol)` again.
-    fn bracketed_symbol(&mut self, generic: bool) -> Parse<AddressInitializer<'src>> {
-        let mut address = AddressInitializer {
-            symbol: self.name("a variable or function")?,
-            offset: 0,
-            generic,
-            mask: None,
-        };
-        if !generic && address.symbol.text == "generic" && self.eat(TokenKind::ParenOpen) {
-            address.generic = true;
-            address.symbol = self.name("a variable or function")?;
-            address.offset = self.offset()?;
-            self.expect(TokenKind::ParenClose, "`)`")?;
-        }
-        address.offset = address.offset.wrapping_add(self.offset()?);
+    /// `symbol)+4` behind `generic(`: the offset stands outside.
+    fn generic_address(&mut self) -> Parse<AddressInitializer<'src>> {
+        let symbol = self.name("a variable or function")?;
         self.expect(TokenKind::ParenClose, "`)`")?;
-        address.offset = address.offset.wrapping_add(self.offset()?);
-        Ok(address)
+        Ok(AddressInitializer {
+            symbol,
+            offset: self.offset()?,
+            generic: true,
+            mask: None,
+        })
+    }
+
+    /// `symbol+4)` or `generic(symbol)+4)` behind `0xFF(`: the offset stands inside.
+    fn masked_address(&mut self, mask: u64) -> Parse<AddressInitializer<'src>> {
+        let symbol = self.name("a variable or function")?;
+        let address = if symbol.text == "generic" && self.eat(TokenKind::ParenOpen) {
+            self.generic_address()?
+        } else {
+            AddressInitializer {
+                symbol,
+                offset: self.offset()?,
+                generic: false,
+                mask: None,
+            }
+        };
+        self.expect(TokenKind::ParenClose, "`)`")?;
+        Ok(AddressInitializer {
+            mask: Some(mask),
+            ..address
+        })
     }
 }

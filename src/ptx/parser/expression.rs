@@ -1,7 +1,8 @@
 //! Constants: literals and the constant expressions of the manual, evaluated as they are read.
 //!
 //! The rules are those of the PTX manual's section on constant expression evaluation: integers are
-//! `.s64` or `.u64`, floats `.f64`, arithmetic wraps, C's precedence.
+//! `.s64` or `.u64`, floats `.f64`, arithmetic wraps, C's precedence. Where the manual is silent, what
+//! is refused is what NVIDIA's assembler (13.0) refuses.
 
 use super::super::ast::Immediate;
 use super::super::lexer::TokenKind;
@@ -42,7 +43,7 @@ impl Parser<'_> {
         Ok(if condition { yes } else { no })
     }
 
-    /// A constant that must be an integer, as its 64 bits.
+    /// A constant expression that must be an integer, as its 64 bits.
     pub(super) fn integer(&mut self, expected: &str) -> Parse<u64> {
         let start = self.token.span.start;
         if !self.begins_constant() {
@@ -52,16 +53,21 @@ impl Parser<'_> {
         self.integer_value(value, start)
     }
 
-    /// A constant that must be an integer from 0 to 2³² − 1.
-    pub(super) fn small_integer(&mut self, expected: &str) -> Parse<u32> {
+    /// An integer without operators or a sign: all that directives take.
+    pub(super) fn plain_integer(&mut self, expected: &str) -> Parse<u64> {
         let start = self.token.span.start;
-        let value = self.integer(expected)?;
-        self.narrow(value, start, expected)
+        if !self.at(TokenKind::Integer) {
+            return Err(self.expected(expected));
+        }
+        let value = self.literal()?;
+        self.integer_value(value, start)
     }
 
-    fn narrow(&self, value: u64, start: u32, expected: &str) -> Parse<u32> {
+    /// A plain integer from 0 to 2³² − 1.
+    pub(super) fn small_integer(&mut self, expected: &str) -> Parse<u32> {
+        let span = self.token.span;
+        let value = self.plain_integer(expected)?;
         u32::try_from(value).map_err(|_| {
-            let span = self.since(start);
             let text = self.slice(span);
             self.error(
                 span,
@@ -70,41 +76,18 @@ impl Parser<'_> {
         })
     }
 
-    /// The number of a list of names, `<10>`, whose `>` is no comparison.
-    pub(super) fn count(&mut self) -> Parse<u32> {
-        let start = self.token.span.start;
-        if !self.begins_constant() {
-            return Err(self.expected("a number of names"));
-        }
-        let first = self.unary()?;
-        let value = self.binary_after(first, start, ADDITIVE)?;
-        let value = self.integer_value(value, start)?;
-        self.narrow(value, start, "a number of names")
-    }
-
-    /// `+4-8…` behind a symbol or register: bytes to add. 0 where nothing follows.
+    /// `+4`, `+-8` behind a symbol or register: bytes to add. 0 where nothing follows.
     pub(super) fn offset(&mut self) -> Parse<i64> {
-        let mut sum = 0_i64;
-        loop {
-            let negative = match self.token.kind {
-                TokenKind::Plus => false,
-                TokenKind::Minus => true,
-                _ => return Ok(sum),
-            };
-            self.advance();
-            let start = self.token.span.start;
-            if !self.begins_constant() {
-                return Err(self.expected("a number of bytes"));
-            }
-            let first = self.unary()?;
-            let term = self.binary_after(first, start, ADDITIVE + 1)?;
-            let term = self.integer_value(term, start)? as i64;
-            sum = if negative {
-                sum.wrapping_sub(term)
-            } else {
-                sum.wrapping_add(term)
-            };
+        if self.at(TokenKind::Minus) {
+            let error = self.expected("`+`");
+            return Err(Box::new(
+                error.help("PTX writes a negative offset as `+-8`"),
+            ));
         }
+        if !self.eat(TokenKind::Plus) {
+            return Ok(0);
+        }
+        Ok(self.integer("a number of bytes")? as i64)
     }
 
     /// Whether a constant expression may begin here.
@@ -155,7 +138,9 @@ impl Parser<'_> {
                     (Minus, Immediate::Unsigned(value)) => {
                         Immediate::Unsigned(value.wrapping_neg())
                     }
-                    (Minus, Immediate::F32(bits)) => Immediate::F32(bits ^ 1 << 31),
+                    (Minus, Immediate::F32(_)) => {
+                        return Err(self.error(self.since(start), HEX_FLOAT));
+                    }
                     (Minus, Immediate::F64(bits)) => Immediate::F64(bits ^ 1 << 63),
                     (Tilde, value) => Immediate::Unsigned(!self.integer_value(value, start)?),
                     (_, value) => Immediate::Signed(i64::from(!self.truth(value, start)?)),
@@ -226,13 +211,17 @@ impl Parser<'_> {
     ) -> Parse<Immediate> {
         let value = match (left, right) {
             (Immediate::F32(_), _) | (_, Immediate::F32(_)) => {
-                return Err(self.error(span, "a `0f` number cannot be part of an expression"));
+                return Err(self.error(span, HEX_FLOAT));
             }
-            (Immediate::F64(_), _) | (_, Immediate::F64(_)) => {
-                let Some(value) = float_operation(operator, to_float(left), to_float(right)) else {
+            (Immediate::F64(a), Immediate::F64(b)) => {
+                let (a, b) = (f64::from_bits(a), f64::from_bits(b));
+                let Some(value) = float_operation(operator, a, b) else {
                     return Err(self.error(span, "this operator takes integers, not floats"));
                 };
                 value
+            }
+            (Immediate::F64(_), _) | (_, Immediate::F64(_)) => {
+                return Err(self.error(span, "a constant expression mixes a float and an integer"));
             }
             _ => {
                 let Some(value) = integer_operation(operator, left, right) else {
@@ -245,8 +234,8 @@ impl Parser<'_> {
     }
 }
 
-/// The precedence of `+` and `-`.
-const ADDITIVE: u8 = 8;
+/// The manual keeps `0f` numbers out of constant expressions, signs included.
+const HEX_FLOAT: &str = "a `0f` number cannot be part of an expression";
 
 /// How tightly a binary operator binds, as in C.
 fn precedence(operator: TokenKind) -> Option<u8> {
@@ -263,7 +252,7 @@ fn precedence(operator: TokenKind) -> Option<u8> {
         EqualEqual | BangEqual => 5,
         Less | Greater | LessEqual | GreaterEqual => 6,
         LessLess | GreaterGreater => 7,
-        Plus | Minus => ADDITIVE,
+        Plus | Minus => 8,
         Star | Slash | Percent => 9,
         _ => return None,
     })
@@ -285,15 +274,6 @@ fn integer_literal(text: &str) -> Option<Immediate> {
         Ok(value) if !unsigned => Immediate::Signed(value),
         _ => Immediate::Unsigned(value),
     })
-}
-
-fn to_float(value: Immediate) -> f64 {
-    match value {
-        Immediate::Signed(value) => value as f64,
-        Immediate::Unsigned(value) => value as f64,
-        Immediate::F32(bits) => f64::from(f32::from_bits(bits)),
-        Immediate::F64(bits) => f64::from_bits(bits),
-    }
 }
 
 fn float_operation(operator: TokenKind, a: f64, b: f64) -> Option<Immediate> {

@@ -81,9 +81,9 @@ impl<'src> Parser<'src> {
         let mut strings = SmallVec::new();
         if self.at(TokenKind::String) {
             strings = self.strings()?;
-        } else if self.at_literal() || self.at(TokenKind::ParenOpen) {
+        } else if self.at(TokenKind::Integer) {
             self.comma_separated(|parser| {
-                numbers.push(parser.integer("a number")?);
+                numbers.push(parser.plain_integer("a number")?);
                 Ok(())
             })?;
         }
@@ -141,10 +141,6 @@ impl<'src> Parser<'src> {
             TokenKind::BraceOpen => {
                 let block = self.nested(Self::block)?;
                 statements.push(Statement::Block(block));
-            }
-            // empty statements, which inline assembly is full of
-            TokenKind::Semicolon => {
-                self.advance();
             }
             _ => return Err(self.expected("an instruction")),
         }
@@ -208,7 +204,10 @@ impl<'src> Parser<'src> {
             true => self.parameter_list()?.0,
             false => Vec::new(),
         };
-        self.name("`_` in place of the function's name")?;
+        if self.slice(self.token.span) != "_" {
+            return Err(self.expected("`_` in place of the function's name"));
+        }
+        self.advance();
         let parameters = match self.at(TokenKind::ParenOpen) {
             true => self.parameter_list()?.0,
             false => Vec::new(),

@@ -50,14 +50,8 @@ impl<'src> Parser<'src> {
     }
 
     fn item(&mut self, module: &mut Module<'src>) -> Parse<()> {
-        match self.token.kind {
-            TokenKind::Semicolon => {
-                self.advance();
-                return Ok(());
-            }
-            TokenKind::At => return self.old_debug_line(),
-            TokenKind::Dotted => {}
-            _ => return Err(self.expected("a directive such as `.entry`")),
+        if !self.at(TokenKind::Dotted) {
+            return Err(self.expected("a directive such as `.entry`"));
         }
         let start = self.token.span.start;
         let linkage = self.linkage();
@@ -96,25 +90,24 @@ impl<'src> Parser<'src> {
         Ok(())
     }
 
-    /// `.visible` and the like; of several, the first counts.
+    /// `.visible` and the like, of which one may stand.
     fn linkage(&mut self) -> Option<Linkage> {
-        let mut linkage = None;
-        while let Some(word) = self.peek_dotted() {
-            let this = match word.text {
-                "visible" => Linkage::Visible,
-                "extern" => Linkage::Extern,
-                "weak" => Linkage::Weak,
-                "common" => Linkage::Common,
-                _ => break,
-            };
-            linkage = linkage.or(Some(this));
-            self.advance();
-        }
-        linkage
+        let linkage = match self.peek_dotted()?.text {
+            "visible" => Linkage::Visible,
+            "extern" => Linkage::Extern,
+            "weak" => Linkage::Weak,
+            "common" => Linkage::Common,
+            _ => return None,
+        };
+        self.advance();
+        Some(linkage)
     }
 
     /// `.target sm_90a, debug`
     fn target(&mut self, targets: &mut Vec<Name<'src>>) -> Parse<()> {
+        if !targets.is_empty() {
+            return Err(self.error(self.token.span, "`.target` stands only once"));
+        }
         self.advance();
         self.comma_separated(|parser| {
             targets.push(parser.name("a target such as `sm_90`")?);
@@ -147,18 +140,6 @@ impl<'src> Parser<'src> {
             aliasee,
             span: self.since(start),
         })
-    }
-
-    /// `@@DWARF …`: debug data of PTX 1.x, line by line.
-    fn old_debug_line(&mut self) -> Parse<()> {
-        self.advance();
-        self.expect(TokenKind::At, "`@@DWARF`")?;
-        if self.slice(self.token.span) != "DWARF" {
-            return Err(self.expected("`@@DWARF`"));
-        }
-        self.lexer.skip_line();
-        self.advance();
-        Ok(())
     }
 
     /// A directive that is not known ends at `;`, with a block, or where another item begins.

@@ -45,7 +45,7 @@ impl Checker<'_> {
                 self.exists(reg)?;
                 if !matches!(reg.width, Width::B32 | Width::B64) {
                     return self.error(format!(
-                        "`{}` {} where an address of 32 or 64 is needed",
+                        "`{}` {} where an address of 32 or 64 bits is needed",
                         self.name(reg),
                         super::has(reg.width)
                     ));

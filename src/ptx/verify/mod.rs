@@ -4,6 +4,7 @@
 //! Here stand the module and the function as a whole; instructions are in `instruction`, the types each
 //! may have in `types`.
 
+mod cooperation;
 mod instruction;
 mod memory;
 mod types;

@@ -450,3 +450,19 @@ error: expected `.version`, found `"long long long long long long long long…`
 "#,
     );
 }
+
+#[test]
+fn a_negative_offset_without_a_plus() {
+    check_items(
+        ".entry f() { ld.global.u32 %r1, [%rd1-8]; }",
+        r"
+error: expected `+`, found `-`
+ --> test.ptx:4:38
+  |
+4 | .entry f() { ld.global.u32 %r1, [%rd1-8]; }
+  |                                      ^
+  |
+  = help: PTX writes a negative offset as `+-8`
+",
+    );
+}
