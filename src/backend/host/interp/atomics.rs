@@ -5,6 +5,7 @@ use super::context::Context;
 use super::float;
 use super::global::GlobalMemory;
 use super::integer::{limits, mask, part_type, value};
+use super::loads::How;
 use super::other::Lanes;
 use super::registers::{LANES, lanes};
 use crate::fault::AccessKind;
@@ -20,7 +21,7 @@ impl<M: GlobalMemory> Context<'_, M> {
         let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
             places[lane] = self.place(on, atomic.space, addresses[lane], total, AccessKind::Atomic, lane)?;
-            self.observe(on, pc, lane, places[lane], total, AccessKind::Atomic, false)?;
+            self.observe(on, pc, lane, places[lane], total, How::new(AccessKind::Atomic))?;
         }
         let wide = |on: &Lanes<'_>, v: Operand| on.warp.registers.wide_row(&on.frame, v);
         let operands: SmallVec<[[u128; LANES]; 2]> = atomic.a.iter().map(|&a| wide(on, a)).collect();

@@ -72,7 +72,7 @@ impl<M: GlobalMemory> Context<'_, M> {
         let frame = Frame { function: launch.kernel, ..Frame::default() };
         let entry = self.entry(launch.kernel);
         if let Some(strict) = &mut self.strict {
-            strict.begin_block(self.block, count);
+            strict.begin_block(self.block);
         }
         let frame_bytes =
             launch.program().functions.get(launch.kernel as usize).map_or(0, |layout| layout.frame_bytes);
