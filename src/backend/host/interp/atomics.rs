@@ -29,9 +29,6 @@ impl<M: GlobalMemory> Context<'_, M> {
         let mut old_rows: SmallVec<[[u128; LANES]; 2]> = SmallVec::from_elem([0; LANES], atomic.a.len());
         for lane in lanes(on.mask) {
             let place = places[lane];
-            if let Place::Global { allocation, offset } = place {
-                self.memory.atomic(allocation, offset, total);
-            }
             let mut bytes = self.fetch(on.warp, lane, place, total);
             // f32 additions flush subnormals in global memory, not in shared memory
             let flush = atomic.ty == Type::F32 && matches!(place, Place::Global { .. });

@@ -64,6 +64,7 @@ impl<M: GlobalMemory> Context<'_, M> {
         let launch = self.launch;
         let (x, y) = (u64::from(launch.grid.x.max(1)), u64::from(launch.grid.y.max(1)));
         self.block = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];
+        self.block_began = self.steps;
         self.shared.fill(0);
         self.barriers = Barriers::default();
         let threads = launch.threads();

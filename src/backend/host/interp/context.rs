@@ -53,6 +53,10 @@ pub(super) struct Context<'a, M> {
     pub(super) hints: Vec<u32>,
     /// Steps so far: instructions of a warp, counted at branches.
     pub(super) steps: u64,
+    /// Steps before this block.
+    pub(super) block_began: u64,
+    /// Steps after which the launch is given up.
+    pub(super) patience: u64,
     pub(super) output: Vec<String>,
     pub(super) statistics: Option<Box<Statistics>>,
     pub(super) strict: Option<Box<Strict>>,
@@ -60,7 +64,27 @@ pub(super) struct Context<'a, M> {
     pub(super) heap_used: u64,
 }
 
-impl<M: GlobalMemory> Context<'_, M> {
+impl<'a, M: GlobalMemory> Context<'a, M> {
+    /// For the blocks of `launch`, unwatched.
+    pub(super) fn new(launch: &'a Launch, memory: M, tids: &'a [[Row32; 3]]) -> Self {
+        Self {
+            launch,
+            memory,
+            shared: vec![0; launch.shared_bytes as usize],
+            block: [0; 3],
+            tids,
+            barriers: Barriers::default(),
+            hints: vec![0; launch.program().code.len()],
+            steps: 0,
+            block_began: 0,
+            patience: launch.max_steps.unwrap_or(u64::MAX),
+            output: Vec::new(),
+            statistics: None,
+            strict: None,
+            heap_used: 0,
+        }
+    }
+
     pub(super) fn program(&self) -> &Program {
         self.launch.program()
     }

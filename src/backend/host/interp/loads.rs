@@ -300,7 +300,7 @@ impl<M: GlobalMemory> Context<'_, M> {
                     SpecialReg::TotalSmemSize | SpecialReg::AggregateSmemSize => {
                         u64::from(launch.shared_bytes)
                     }
-                    // time is counted in steps, so that a run can be repeated
+                    // time is counted in steps of the block, so that a run can be repeated
                     SpecialReg::Clock | SpecialReg::GlobalTimerLo => self.tick() & 0xffff_ffff,
                     SpecialReg::ClockHi | SpecialReg::GlobalTimerHi => self.tick() >> 32,
                     SpecialReg::Clock64 | SpecialReg::GlobalTimer => self.tick(),
@@ -314,7 +314,7 @@ impl<M: GlobalMemory> Context<'_, M> {
 
     fn tick(&mut self) -> u64 {
         self.steps += 1;
-        self.steps
+        self.steps - self.block_began
     }
 }
 

@@ -26,6 +26,8 @@ mod observed;
 mod op;
 mod order;
 mod other;
+mod overlay;
+mod parallel;
 mod printf;
 mod program;
 mod registers;

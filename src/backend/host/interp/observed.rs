@@ -39,11 +39,9 @@ impl<M: GlobalMemory> Context<'_, M> {
             if let Some(statistics) = &mut self.statistics {
                 statistics.count(&inst.op, mask, warp.live);
             }
-            if let Some(most) = self.launch.max_steps
-                && self.steps >= most
-            {
+            if self.steps >= self.patience {
                 let lane = group.mask.trailing_zeros() as usize % LANES;
-                return Err(Raise::new(FaultKind::StepLimit { steps: most }, lane));
+                return Err(Raise::new(FaultKind::StepLimit { steps: self.patience }, lane));
             }
             let flow = if mask == 0 {
                 self.steps += 1;

@@ -2,6 +2,7 @@
 //! function's registers and frame, and the module's variables placed in device memory.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::decode;
 use super::op::Inst;
@@ -22,6 +23,8 @@ pub(crate) struct Program {
     pub(super) source: Arc<Source>,
     pub(super) code: Vec<Inst>,
     pub(super) functions: Vec<Layout>,
+    /// Kernels whose blocks were seen to read what earlier blocks wrote: they run in order from then on.
+    ordered: Vec<AtomicBool>,
 }
 
 /// Where the parts of a function lie.
@@ -53,12 +56,19 @@ impl Program {
             decode::function(function, &mut layout, &mut code);
             functions.push(layout);
         }
-        Self { module, source, code, functions }
+        let ordered = functions.iter().map(|_| AtomicBool::new(false)).collect();
+        Self { module, source, code, functions, ordered }
     }
 
     /// The module it was made from.
     pub(crate) fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// Was this kernel seen to depend on the order of its blocks?
+    pub(super) fn depends_on_order(&self, kernel: u32) -> &AtomicBool {
+        static NEVER_RUN: AtomicBool = AtomicBool::new(true);
+        self.ordered.get(kernel as usize).unwrap_or(&NEVER_RUN)
     }
 
     /// The instruction at `pc` of the function with this index.

@@ -5,6 +5,7 @@ mod common;
 mod corpus;
 mod divergence;
 mod faults;
+mod order;
 mod snippets;
 mod strict;
 
