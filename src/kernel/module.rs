@@ -151,4 +151,3 @@ impl<S> fmt::Debug for Kernel<'_, S> {
         }
     }
 }
-
