@@ -19,7 +19,18 @@ const PINNED_ALIGNMENT: usize = 64;
 
 /// A slice of page-locked host memory, for the time of a [`Context::pinned`] closure.
 ///
-/// It dereferences to `[T]`.
+/// It dereferences to `[T]`. Elements that want more than 64 bytes of alignment do not compile:
+///
+/// ```compile_fail
+/// use bytemuck::{Pod, Zeroable};
+/// #[derive(Clone, Copy, Pod, Zeroable)]
+/// #[repr(C, align(128))]
+/// struct Line([u8; 128]);
+/// impl scoped_gpu::Element for Line {}
+/// scoped_gpu::Device::host()
+///     .scope(|ctx| ctx.pinned::<Line, _, _>(2, |lines| scoped_gpu::ok(lines.len())))
+///     .unwrap();
+/// ```
 #[doc(alias = "cudaMallocHost")]
 pub struct Pinned<'p, T> {
     slice: &'p mut [T],
@@ -68,8 +79,7 @@ impl Lent<'_> {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// Allocates `len` elements of page-locked host memory, all zero, for the time of `f`. Elements that want more than
-    /// 64 bytes of alignment do not compile.
+    /// Allocates `len` elements of page-locked host memory, all zero, for the time of `f`.
     ///
     /// Queued copies from and to it run at the link's full speed; on the host device it is ordinary memory.
     ///
@@ -93,7 +103,6 @@ impl<'ctx> Context<'ctx> {
         len: usize,
         f: impl for<'p> FnOnce(Pinned<'p, T>) -> Result<R, E>,
     ) -> Result<R, E> {
-        // Without a message, which would move the error's place into the standard library.
         const { assert!(align_of::<T>() <= PINNED_ALIGNMENT) };
         let bytes = bytes_of::<T>(len)?;
         if bytes == 0 {
