@@ -16,7 +16,7 @@ use crate::context::core::Core;
 use crate::context::scope;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ErrorKind;
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 
 /// A device with a context of its own.
 ///
@@ -90,14 +90,14 @@ impl Device {
     where
         E: From<Error>,
     {
-        let core = self.shared.enter(|| Core::open(&self.shared)).map_err(Error::new)?;
+        let core = self.shared.enter(|| Core::open(&self.shared)).at_caller()?;
         let context = Context::new(&core);
         scope::run(
             &self.shared,
             (),
             |()| f(&context),
-            |()| {
-                let closed = core.close();
+            |(), here| {
+                let closed = core.close(here);
                 self.shared.leave();
                 closed
             },
