@@ -96,8 +96,12 @@ fn several_causes_are_one_error(case: &mut Case) -> Result<()> {
         })
     });
     let error = result.expect_err("two faults");
-    let offset = |error: &Error| error.fault().and_then(|fault| fault.buffer.as_ref()).map(|buffer| buffer.offset);
-    assert_eq!((offset(&error), error.also().iter().map(offset).collect::<Vec<_>>()), (Some(16), vec![Some(32)]));
+    let offset =
+        |error: &Error| error.fault().and_then(|fault| fault.buffer.as_ref()).map(|buffer| buffer.offset);
+    assert_eq!(
+        (offset(&error), error.also().iter().map(offset).collect::<Vec<_>>()),
+        (Some(16), vec![Some(32)])
+    );
     case.expected_cleanup();
     Ok(())
 }

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use anyhow::Result;
 use scoped_gpu::{
-    Context, Device, Error, Launch, Pitched, Read, ReadWrite, Signature, Write, linear, pitched, uninit, zeros,
+    Context, Device, Error, Launch, Pitched, Read, ReadWrite, Signature, Write, linear, pitched, uninit,
+    zeros,
 };
 
 use crate::harness::{Case, Chapter, Test, test};
@@ -27,10 +28,12 @@ fn malformed_ptx(case: &mut Case) -> Result<()> {
         ("ptx_no_ptx", "int main() { return 0; }\n".to_owned()),
         ("ptx_no_version", ".target sm_75\n.address_size 64\n".to_owned()),
         ("ptx_cut_off", format!("{HEAD}.visible .entry broken(.param .u64 out)\n{{\n\tret;\n")),
-        ("ptx_unknown_instruction", body("\tfrobnicate.u32 \t%r1, %r2;\n\tret;")),
         ("ptx_undeclared_register", body("\tmov.u32 \t%r1, 7;\n\tret;")),
         ("ptx_wrong_operands", body("\t.reg .b32 \t%r<3>;\n\tadd.u32 \t%r1, %r2;\n\tret;")),
-        ("ptx_wrong_type", body("\t.reg .f32 \t%f<2>;\n\t.reg .b64 \t%rd<2>;\n\tadd.f32 \t%f1, %f1, %rd1;\n\tret;")),
+        (
+            "ptx_wrong_type",
+            body("\t.reg .f32 \t%f<2>;\n\t.reg .b64 \t%rd<2>;\n\tadd.f32 \t%f1, %f1, %rd1;\n\tret;"),
+        ),
         ("ptx_unknown_label", body("\tbra \tNOWHERE;")),
         ("ptx_missing_semicolon", body("\tret")),
     ];
@@ -74,7 +77,10 @@ fn absent_device(_case: &mut Case) -> Result<()> {
     refused("device_unknown_name", Device::named("gpu"))?;
     refused("device_empty_name", Device::named(""))?;
     refused("device_no_number", Device::named("cuda:x"))?;
-    refused("device_nothing_selected", Device::select(1, |info| info.id.starts_with("tpu")).map_err(without_machine))
+    refused(
+        "device_nothing_selected",
+        Device::select(1, |info| info.id.starts_with("tpu")).map_err(without_machine),
+    )
 }
 
 /// The message of a selection lists this machine's devices, which are not the next machine's.
@@ -186,6 +192,22 @@ fn fault_reports(case: &mut Case) -> Result<()> {
     })
 }
 
+/// An instruction that nobody knows does not stop the module from loading, nor its other kernels.
+fn unknown_instruction(case: &mut Case) -> Result<()> {
+    let text = format!(
+        "{HEAD}.visible .entry unknown()\n{{\n\t.reg .b32 \t%r<3>;\n\tfrobnicate.u32 \t%r1, %r2;\n\tret;\n}}\n\
+         .visible .entry known()\n{{\n\tret;\n}}\n"
+    );
+    case.device.scope(|ctx| {
+        let module = ctx.module_named("unknown.ptx", &text)?;
+        let (unknown, known) = (module.kernel::<()>("unknown")?, module.kernel::<()>("known")?);
+        ctx.launch(&unknown, Launch::grid(1, 32), ())?;
+        refused("fault_unsupported", ctx.synchronize())?;
+        ctx.launch(&known, Launch::grid(1, 32), ())?;
+        Ok(ctx.synchronize()?)
+    })
+}
+
 fn fault_of_the_budget(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
         let forever = faults(ctx)?.kernel::<()>("forever")?;
@@ -196,15 +218,17 @@ fn fault_of_the_budget(case: &mut Case) -> Result<()> {
 
 /// A fault without checks, and what every call after it answers.
 fn poisoned(case: &mut Case) -> Result<()> {
-    let result = case.device.scope(|ctx| {
+    let result: Result<()> = case.device.scope(|ctx| {
         let null = faults(ctx)?.kernel::<()>("store_null")?;
         // SAFETY: none; the kernel's mistake is the point, and this process may end by it.
         unsafe { ctx.launch_unchecked(&null, Launch::grid(1, 1), ()) }?;
         refused("fault_unchecked", ctx.synchronize())?;
         refused("poisoned", ctx.buffer::<u8>(1))
     });
+    // A closure that made nothing of it: its scope still says that the context came to an end.
+    refused("poisoned_at_the_end", result.map_err(|error| error.downcast::<Error>().expect("the scope's")))?;
     case.expected_cleanup();
-    result
+    Ok(())
 }
 
 const TESTS: &[Test] = &[
@@ -212,13 +236,14 @@ const TESTS: &[Test] = &[
     test!(missing_kernel),
     test!(wrong_signature).shows(&[38]),
     test!(absent_device).shows(&[40]),
-        test!(cuda_is_not_built_in).shows(&[40]),
+    test!(cuda_is_not_built_in).shows(&[40]),
     test!(sizes_that_overflow).shows(&[35]),
     test!(out_of_memory).shows(&[32]).only_host(),
     test!(launches_beyond_limits).shows(&[33, 34]),
     test!(lengths_that_differ),
     test!(fault_report).shows(&[30]),
     test!(fault_reports).shows(&[30]),
+    test!(unknown_instruction).only_host(),
     test!(fault_of_the_budget).only_host(),
     test!(poisoned).shows(&[29]).only_host(),
 ];

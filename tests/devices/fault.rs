@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result};
 use scoped_gpu::{
-    AccessKind, Blame, Context, Error, ErrorKind, Fault, FaultKind, Kernel, Launch, Linear, Pitched, Read, ReadWrite,
-    filled, linear, pitched, zeros,
+    AccessKind, Blame, Context, Error, ErrorKind, Fault, FaultKind, Kernel, Launch, Linear, Pitched, Read,
+    ReadWrite, filled, linear, pitched, zeros,
 };
 
 use crate::harness::{Case, Chapter, Test, test};
@@ -209,13 +209,16 @@ fn null_among_ten_pictures_checked(case: &mut Case) -> Result<()> {
 /// The same without checks: the scope returns the launch's fault, all ten are freed, and the next scope either works or
 /// says at once what happened.
 fn null_among_ten_pictures_unchecked(case: &mut Case) -> Result<()> {
-    let line = line!() + 6;
+    let line = line!() + 5;
     let result: Result<(), Error> = case.device.scope(|ctx| {
         let null = faults(ctx)?.kernel::<()>("store_null")?;
-        ctx.alloc_each((0..10).map(|_| pitched::<f32>(100, 100)), |_pictures: smallvec::SmallVec<[Pitched<f32>; 8]>| {
-            // SAFETY: none; the kernel's mistake is the point, and this process may end by it.
-            unsafe { ctx.launch_unchecked(&null, Launch::grid(1, 1), ()) }
-        })
+        ctx.alloc_each(
+            (0..10).map(|_| pitched::<f32>(100, 100)),
+            |_pictures: smallvec::SmallVec<[Pitched<f32>; 8]>| {
+                // SAFETY: none; the kernel's mistake is the point, and this process may end by it.
+                unsafe { ctx.launch_unchecked(&null, Launch::grid(1, 1), ()) }
+            },
+        )
     });
     let error = result.expect_err("null");
     assert_eq!(fault_of(&error)?.kernel, "store_null");
@@ -226,7 +229,10 @@ fn null_among_ten_pictures_unchecked(case: &mut Case) -> Result<()> {
     match case.device.scope(|ctx| ctx.alloc((filled(8, 1u8),), |(x,)| x.to_vec())) {
         Ok(works) => assert_eq!(works, [1; 8]),
         Err(error) => {
-            assert!(matches!(error.kind(), ErrorKind::Poisoned { origin } if origin.contains("store_null")), "{error}");
+            assert!(
+                matches!(error.kind(), ErrorKind::Poisoned { origin } if origin.contains("store_null")),
+                "{error}"
+            );
         }
     }
     Ok(())
@@ -271,7 +277,10 @@ fn seventh_of_twelve_unchecked(case: &mut Case) -> Result<()> {
                     ctx.launch(&store, Launch::grid(1, 32), (&mut x, 4 * u64::from(number), number))
                 };
                 if let Err(error) = launched {
-                    assert!(number > 6 && matches!(error.kind(), ErrorKind::Poisoned { .. }), "{number}: {error}");
+                    assert!(
+                        number > 6 && matches!(error.kind(), ErrorKind::Poisoned { .. }),
+                        "{number}: {error}"
+                    );
                 }
             }
             let first = ctx.synchronize().expect_err("the seventh went wrong");
@@ -321,7 +330,8 @@ fn nobody_waited(case: &mut Case) -> Result<()> {
     }
     let at_arrays = case.device.scope(|ctx| {
         let store = wrong(ctx)?;
-        let result = ctx.alloc_linear(4, |mut x: Linear<u32>| ctx.launch(&store, Launch::grid(1, 32), (&mut x, 16, 0)));
+        let result = ctx
+            .alloc_linear(4, |mut x: Linear<u32>| ctx.launch(&store, Launch::grid(1, 32), (&mut x, 16, 0)));
         let error = result.expect_err("out of range");
         ctx.synchronize()?;
         scoped_gpu::ok(error)

@@ -1,8 +1,8 @@
 //! Launches: what a device accepts and refuses, what may be an argument, and how long an argument must live.
 
 use scoped_gpu::{
-    Context, Dim3, Error, ErrorKind, FaultKind, Kernel, Launch, Limits, Module, Read, ReadWrite, Write, linear,
-    pitched, zeros,
+    Context, Dim3, Error, ErrorKind, FaultKind, Kernel, Launch, Limits, Module, Read, ReadWrite, Write,
+    linear, pitched, zeros,
 };
 
 use crate::harness::{Case, Chapter, Test, test};
@@ -83,8 +83,11 @@ fn at_the_limits(case: &mut Case) -> anyhow::Result<()> {
     let limits = case.device.info().limits;
     case.device.scope(|ctx| {
         let nothing = faults(ctx)?.kernel::<()>("nothing")?;
-        for block in [Dim3::new(limits.block.x, 1, 1), Dim3::new(1, limits.block.y, 1), Dim3::new(1, 1, limits.block.z)]
-        {
+        for block in [
+            Dim3::new(limits.block.x, 1, 1),
+            Dim3::new(1, limits.block.y, 1),
+            Dim3::new(1, 1, limits.block.z),
+        ] {
             ctx.launch(&nothing, Launch::grid(1, block), ())?;
         }
         ctx.launch(&nothing, Launch::grid((1, limits.grid.y), 1), ())?;
@@ -119,7 +122,11 @@ fn views_are_arguments(case: &mut Case) -> anyhow::Result<()> {
         let add = add(ctx)?;
         ctx.alloc((linear(&host), pitched::<f32>(4, 3)), |(mut x, mut image)| {
             let (left, mut right) = x.split_at_mut(6);
-            ctx.launch(&add, Launch::cover(3), (left.slice(0..3), left.slice(3..), &mut right.slice_mut(1..), 3))?;
+            ctx.launch(
+                &add,
+                Launch::cover(3),
+                (left.slice(0..3), left.slice(3..), &mut right.slice_mut(1..), 3),
+            )?;
             assert_eq!(x.to_vec()?, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 3.0, 5.0, 7.0]);
             let (top, bottom) = image.split_at_row_mut(1);
             ctx.launch(&add, Launch::cover(4), (x.slice(..4), top.view(), bottom, 4))?;

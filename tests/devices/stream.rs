@@ -3,7 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use anyhow::{Result, ensure};
-use scoped_gpu::{Context, Error, ErrorKind, Kernel, Launch, Linear, Read, ReadWrite, filled, linear, pitched, zeros};
+use scoped_gpu::{
+    Context, Error, ErrorKind, Kernel, Launch, Linear, Read, ReadWrite, filled, linear, pitched, zeros,
+};
 
 use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
@@ -109,7 +111,8 @@ fn reads_share_and_a_write_waits(case: &mut Case) -> Result<()> {
         ctx.alloc((filled(64, 7u32), zeros::<u32>(1)), |(mut x, mut delay)| {
             ctx.alloc_each(outputs(), |mut copies| {
                 ctx.streams(|s| {
-                    let (writer, readers) = (s.stream()?, [s.stream()?, s.stream()?, s.stream()?, s.stream()?]);
+                    let (writer, readers) =
+                        (s.stream()?, [s.stream()?, s.stream()?, s.stream()?, s.stream()?]);
                     writer.fill(&mut x, 8)?;
                     for (reader, copy) in readers.iter().zip(&mut copies) {
                         reader.launch(&slow, Launch::grid(1, 1), (&mut delay, 100))?;
@@ -229,7 +232,10 @@ fn joins_on_panic(case: &mut Case) -> Result<()> {
             })
         })
     }));
-    assert_eq!(payload.err().and_then(|payload| payload.downcast_ref::<&str>().copied()), Some("out of here"));
+    assert_eq!(
+        payload.err().and_then(|payload| payload.downcast_ref::<&str>().copied()),
+        Some("out of here")
+    );
     assert_eq!(host, [1000, 0, 0, 0]);
     Ok(())
 }
@@ -399,7 +405,9 @@ fn threads_on_one_stream(case: &mut Case) -> Result<()> {
                         let (stream, slow) = (&stream, &slow);
                         threads.spawn(move || {
                             for _ in 0..10 {
-                                stream.launch(slow, Launch::grid(1, 1), (&mut *counter, 3)).expect("it is queued");
+                                stream
+                                    .launch(slow, Launch::grid(1, 1), (&mut *counter, 3))
+                                    .expect("it is queued");
                             }
                         });
                     }
