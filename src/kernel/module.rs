@@ -150,4 +150,3 @@ impl<S> fmt::Debug for Kernel<'_, S> {
         }
     }
 }
-

@@ -216,4 +216,3 @@ pub(crate) fn allocate<'ctx, O, R, E: From<Error>>(
         scope::Frame::close,
     )
 }
-
