@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::slice;
 
@@ -11,7 +12,7 @@ use crate::context::core::Core;
 use crate::context::ledger::{EntryId, PinnedBlock};
 use crate::context::scope;
 use crate::element::Element;
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 use crate::extent::bytes_of;
 
 /// What `Backend::allocate_pinned` aligns to at least, in bytes.
@@ -64,17 +65,17 @@ struct Lent<'c> {
 }
 
 impl Lent<'_> {
-    #[track_caller]
-    fn close(self) -> Result<(), Error> {
+    fn close(self, here: &'static Location<'static>) -> Result<(), Error> {
         // A stream scope inside the closure has joined; what is left are copies queued on the context's own stream,
         // and those wait before they return. So nothing uses the block.
         if self.core.ledger().pinned.remove(&self.entry).is_none() {
             return Ok(());
         }
-        let backend = self.core.backend()?;
+        let backend = self.core.backend().map_err(|error| error.moved_to(here))?;
         // SAFETY: the block came from `allocate_pinned` with this size and left the ledger just now, so it is freed
         // once; the borrow of it ended with the closure, and with it every copy that used it (C3).
-        unsafe { backend.free_pinned(self.block.pointer.0, self.block.bytes) }.map_err(Error::new)
+        let freed = unsafe { backend.free_pinned(self.block.pointer.0, self.block.bytes) };
+        freed.map_err(|kind| Error::at(kind, here))
     }
 }
 
@@ -109,7 +110,7 @@ impl<'ctx> Context<'ctx> {
             let mut none: Vec<T> = bytemuck::allocation::zeroed_vec(len);
             return f(Pinned { slice: &mut none });
         }
-        let pointer: NonNull<u8> = self.core.backend()?.allocate_pinned(bytes).map_err(Error::new)?;
+        let pointer: NonNull<u8> = self.core.backend()?.allocate_pinned(bytes).at_caller()?;
         let block = PinnedBlock { pointer: HostPointer(pointer), bytes };
         let entry = self.core.ledger().add_pinned(block);
         scope::run(
