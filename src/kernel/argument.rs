@@ -152,18 +152,24 @@ macro_rules! paste_free {
     ([$parameter:ident $($parameters:ident)*] [$argument:ident $($arguments:ident)*] [$($pairs:tt)*]) => {
         paste_free!([$($parameters)*] [$($arguments)*] [$($pairs)* ($parameter $argument)]);
     };
-    ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))*]) => {
-        impl<$($argument: Bind),*> BindAll for ($($argument,)*) {
+    ([] [$($rest:ident)*] []) => {
+        impl BindAll for () {
+            fn bind_all(self, _: &mut Binder<'_>) {}
+        }
+
+        impl Arguments<'_, ()> for () {}
+    };
+    ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))+]) => {
+        impl<$($argument: Bind),+> BindAll for ($($argument,)+) {
             #[expect(non_snake_case, reason = "the tuple's parts are named like their types")]
             fn bind_all(self, binder: &mut Binder<'_>) {
-                let ($($argument,)*) = self;
-                let _ = &binder;
-                $($argument.bind(binder);)*
+                let ($($argument,)+) = self;
+                $($argument.bind(binder);)+
             }
         }
 
-        impl<'ctx, $($parameter: Parameter, $argument: Argument<'ctx, $parameter>),*>
-            Arguments<'ctx, ($($parameter,)*)> for ($($argument,)*)
+        impl<'ctx, $($parameter: Parameter, $argument: Argument<'ctx, $parameter>),+>
+            Arguments<'ctx, ($($parameter,)+)> for ($($argument,)+)
         {
         }
     };

@@ -35,7 +35,6 @@ pub struct Module<'ctx> {
 /// ```
 #[doc(alias = "CUfunction")]
 pub struct Kernel<'ctx, S> {
-    pub(crate) core: &'ctx Core,
     pub(crate) module: ModuleId,
     pub(crate) ptx: Arc<LoadedPtx>,
     pub(crate) name: Arc<str>,
@@ -102,7 +101,6 @@ impl<'ctx> Module<'ctx> {
         };
         compare(&S::declarations(), found).map_err(|message| Error::new(ErrorKind::Signature { message }))?;
         Ok(Kernel {
-            core: self.core,
             module: self.id,
             ptx: Arc::clone(&self.ptx),
             name: Arc::from(name),
