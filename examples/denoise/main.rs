@@ -32,7 +32,7 @@ struct Options {
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/target"))]
     output: PathBuf,
     /// Differences of brightness (of 255) from which on an edge is kept.
-    #[arg(long, default_value_t = 8.0)]
+    #[arg(long, default_value_t = 3.0)]
     kappa: f32,
 }
 

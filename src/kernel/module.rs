@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::ModuleId;
-use crate::context::core::Core;
 use crate::context::{Brand, Context};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::signature::{Signature, compare};
@@ -17,7 +16,6 @@ use crate::ptx::signature::KernelSignature;
 /// Dropping it does nothing: kernels of it may still be in use. It is unloaded when the context closes.
 #[doc(alias = "CUmodule")]
 pub struct Module<'ctx> {
-    core: &'ctx Core,
     id: ModuleId,
     ptx: Arc<LoadedPtx>,
     brand: Brand<'ctx>,
@@ -76,7 +74,7 @@ impl<'ctx> Context<'ctx> {
             .map(Arc::new)?;
         let id = self.core.backend()?.load(&ptx).map_err(Error::new)?;
         self.core.ledger().add_module(id);
-        Ok(Module { core: self.core, id, ptx, brand: PhantomData })
+        Ok(Module { id, ptx, brand: PhantomData })
     }
 }
 

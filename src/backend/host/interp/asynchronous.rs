@@ -11,6 +11,7 @@
 use super::access::{Place, Raise};
 use super::context::Context;
 use super::global::GlobalMemory;
+use super::loads::How;
 use super::other::Lanes;
 use super::registers::{LANES, lanes};
 use crate::fault::AccessKind;
@@ -102,19 +103,19 @@ impl<M: GlobalMemory> Context<'_, M> {
                 let kind = AccessKind::Load;
                 if wanted == size {
                     let place = self.place(on, Space::Global, address, size, kind, lane)?;
-                    self.observe(on, pc, lane, place, size, kind, false)?;
+                    self.observe(on, pc, lane, place, size, How::new(kind))?;
                     copies[lane].1 = self.fetch(on.warp, lane, place, size);
                 } else {
                     for i in 0..wanted {
                         let place =
                             self.place(on, Space::Global, address.wrapping_add(i as u64), 1, kind, lane)?;
-                        self.observe(on, pc, lane, place, 1, kind, false)?;
+                        self.observe(on, pc, lane, place, 1, How::new(kind))?;
                         copies[lane].1[i] = self.fetch(on.warp, lane, place, 1)[0];
                     }
                 }
             }
             copies[lane].0 = self.place(on, Space::Shared, to[lane], size, AccessKind::Store, lane)?;
-            self.observe(on, pc, lane, copies[lane].0, size, AccessKind::Store, false)?;
+            self.observe(on, pc, lane, copies[lane].0, size, How::new(AccessKind::Store))?;
         }
         for lane in lanes(on.mask) {
             let (place, bytes) = &copies[lane];
@@ -134,7 +135,7 @@ impl<M: GlobalMemory> Context<'_, M> {
         let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
             places[lane] = self.place(on, space, addresses[lane], 8, AccessKind::Atomic, lane)?;
-            self.observe(on, pc, lane, places[lane], 8, AccessKind::Atomic, false)?;
+            self.observe(on, pc, lane, places[lane], 8, How::new(AccessKind::Atomic))?;
         }
         Ok(places)
     }

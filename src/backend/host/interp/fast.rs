@@ -113,10 +113,8 @@ impl<M: GlobalMemory> Context<'_, M> {
     ) -> Result<Stop, Box<Raise>> {
         loop {
             let leave = self.stretch(warp, group, horizon, fuel);
-            if let Some(most) = self.launch.max_steps
-                && self.steps > most
-            {
-                let kind = crate::fault::FaultKind::StepLimit { steps: most };
+            if self.is_spent() {
+                let kind = crate::fault::FaultKind::StepLimit { steps: self.patience };
                 return Err(Raise::new(kind, group.mask.trailing_zeros() as usize % LANES));
             }
             match leave {
