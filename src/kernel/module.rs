@@ -147,4 +147,3 @@ impl<S> fmt::Debug for Kernel<'_, S> {
         }
     }
 }
-

@@ -154,15 +154,6 @@ macro_rules! pitched_shape {
                 self.extent.is_empty()
             }
 
-            pub(crate) fn region(&self) -> Region<'ctx> {
-                Region {
-                    block: self.block,
-                    row_bytes: self.extent.width * size_of::<T>(),
-                    rows: self.extent.height * self.extent.depth,
-                    pitch: self.pitch,
-                }
-            }
-
             /// The part of it that `rect` names.
             #[track_caller]
             fn rect_region(&self, rect: Rect) -> Region<'ctx> {
@@ -222,6 +213,15 @@ impl<'a, 'ctx, T: Element> PitchedView<'a, 'ctx, T> {
         *self
     }
 
+    pub(crate) fn region(&self) -> Region<'ctx> {
+        Region {
+            block: self.block,
+            row_bytes: self.extent.width * size_of::<T>(),
+            rows: self.extent.height * self.extent.depth,
+            pitch: self.pitch,
+        }
+    }
+
     /// The rows `range`, counted through all slices.
     ///
     /// # Panics
@@ -268,6 +268,10 @@ impl<'a, 'ctx, T: Element> PitchedViewMut<'a, 'ctx, T> {
     #[must_use]
     pub fn view_mut(&mut self) -> PitchedViewMut<'_, 'ctx, T> {
         PitchedViewMut::new(self.block, self.extent, self.pitch)
+    }
+
+    pub(crate) fn region(&self) -> Region<'ctx> {
+        self.view().region()
     }
 }
 

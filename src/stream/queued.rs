@@ -101,9 +101,7 @@ impl<'scope, 'env, 'ctx> Stream<'scope, 'env, 'ctx> {
         arguments: A,
     ) -> Result<(), Error> {
         // SAFETY: the launch is checked, which needs no proof of the caller's.
-        unsafe {
-            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Checked)
-        }
+        unsafe { crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Checked) }
     }
 
     /// Queues a launch without checks.
