@@ -26,9 +26,9 @@ pub struct Module<'ctx> {
 /// It cannot be used after its context:
 ///
 /// ```compile_fail
-/// use scoped_gpu::{Device, Launch};
+/// use scoped_gpu::{Device, ReadWrite, kernels};
 /// let kernel = Device::host().scope(|ctx| {
-///     ctx.module(include_str!("../../ptx/add.ptx"))?.kernel::<(u32,)>("add")
+///     ctx.module(kernels::SCALE)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale") // it cannot leave
 /// }).unwrap();
 /// ```
 #[doc(alias = "CUfunction")]
@@ -45,9 +45,9 @@ impl<'ctx> Context<'ctx> {
     /// Loads a module from PTX text.
     ///
     /// ```
-    /// use scoped_gpu::Device;
+    /// use scoped_gpu::{Device, kernels};
     /// Device::host().scope(|ctx| {
-    ///     let module = ctx.module(include_str!("../../ptx/saxpy.ptx"))?;
+    ///     let module = ctx.module(kernels::SAXPY)?; // yours: include_str!("my_kernel.ptx")
     ///     assert!(module.kernels().any(|kernel| kernel == "saxpy"));
     ///     scoped_gpu::ok(())
     /// })?;
