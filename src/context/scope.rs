@@ -75,10 +75,8 @@ impl<'c> Frame<'c> {
                 .filter_map(|entry| ledger.allocations.get(entry))
                 .any(|allocation| ledger.busy_streams(allocation).contains(&own))
         };
-        if busy {
-            if let Err(error) = self.core.wait_at(own, here) {
-                errors.push(error);
-            }
+        if busy && let Err(error) = self.core.wait_at(own, here) {
+            errors.push(error);
         }
         for entry in self.entries.into_iter().rev() {
             errors.add(self.core.release(entry), here);

@@ -27,13 +27,13 @@ use crate::error::ErrorKind;
 /// use scoped_gpu::{Device, Linear};
 ///
 /// let device = Device::host();
-/// let doubled = device.scope(|ctx| {
+/// let copied = device.scope(|ctx| {
 ///     ctx.alloc_linear(3, |mut x: Linear<f32>| {
 ///         x.copy_from_host(&[1.0, 2.0, 3.0])?;
 ///         x.to_vec()
 ///     })
 /// })?;
-/// assert_eq!(doubled, [1.0, 2.0, 3.0]);
+/// assert_eq!(copied, [1.0, 2.0, 3.0]);
 /// # scoped_gpu::ok(())
 /// ```
 pub struct Device {

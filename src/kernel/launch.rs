@@ -157,9 +157,9 @@ impl<'ctx> Context<'ctx> {
     /// on.
     ///
     /// ```
-    /// use scoped_gpu::{Device, Launch, Read, ReadWrite, linear};
+    /// use scoped_gpu::{Device, Launch, Read, ReadWrite, kernels, linear};
     /// Device::host().scope(|ctx| {
-    ///     let module = ctx.module(include_str!("../../ptx/saxpy.ptx"))?;
+    ///     let module = ctx.module(kernels::SAXPY)?;
     ///     let saxpy = module.kernel::<(f32, Read<f32>, ReadWrite<f32>, u32)>("saxpy")?;
     ///     let (x, y) = ([1.0, 2.0, 3.0], [10.0, 20.0, 30.0]);
     ///     ctx.alloc((linear(&x), linear(&y)), |(x, mut y)| {

@@ -144,22 +144,14 @@ macro_rules! pitched_shape {
             /// Number of elements, padding not counted.
             #[must_use]
             pub fn len(&self) -> usize {
-                self.extent.width * self.extent.height * self.extent.depth
+                // The rows first: their number was checked when the array was made, also where it is 0.
+                self.extent.width * (self.extent.height * self.extent.depth)
             }
 
             /// Whether there are no elements.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.extent.is_empty()
-            }
-
-            pub(crate) fn region(&self) -> Region<'ctx> {
-                Region {
-                    block: self.block,
-                    row_bytes: self.extent.width * size_of::<T>(),
-                    rows: self.extent.height * self.extent.depth,
-                    pitch: self.pitch,
-                }
             }
 
             /// The part of it that `rect` names.
@@ -221,6 +213,15 @@ impl<'a, 'ctx, T: Element> PitchedView<'a, 'ctx, T> {
         *self
     }
 
+    pub(crate) fn region(&self) -> Region<'ctx> {
+        Region {
+            block: self.block,
+            row_bytes: self.extent.width * size_of::<T>(),
+            rows: self.extent.height * self.extent.depth,
+            pitch: self.pitch,
+        }
+    }
+
     /// The rows `range`, counted through all slices.
     ///
     /// # Panics
@@ -267,6 +268,10 @@ impl<'a, 'ctx, T: Element> PitchedViewMut<'a, 'ctx, T> {
     #[must_use]
     pub fn view_mut(&mut self) -> PitchedViewMut<'_, 'ctx, T> {
         PitchedViewMut::new(self.block, self.extent, self.pitch)
+    }
+
+    pub(crate) fn region(&self) -> Region<'ctx> {
+        self.view().region()
     }
 }
 
