@@ -12,7 +12,8 @@ macro_rules! tables {
 
 /// Name and text of each table.
 pub const TABLES: &[(&str, &str)] = tables! {
-    "integer.txt" "bits.txt" "float.txt" "approximate.txt" "half.txt" "convert.txt" "mma.txt"
+    "text.txt" "integer.txt" "bits.txt" "float.txt" "approximate.txt" "half.txt" "convert.txt" "control.txt" "warp.txt"
+    "barrier.txt" "mma.txt"
 };
 
 /// Opcodes of the language that the host device executes.
