@@ -74,6 +74,17 @@ impl Reachable {
         Err(if read_only { Refusal::Is(FaultKind::ReadOnly) } else { Refusal::Outside })
     }
 
+    /// Which of `count` allocations the launch may write.
+    pub(super) fn writable_allocations(&self, count: usize) -> Vec<bool> {
+        let mut writable = vec![false; count];
+        for stretch in self.stretches.iter().filter(|stretch| stretch.writable) {
+            if let Some(entry) = writable.get_mut(stretch.allocation as usize) {
+                *entry = true;
+            }
+        }
+        writable
+    }
+
     pub(super) fn is_constant(&self, address: u64) -> bool {
         self.stretches.iter().any(|s| s.constant && s.offset_of(address, 1).is_some())
     }

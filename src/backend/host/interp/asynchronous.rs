@@ -11,6 +11,7 @@
 use super::access::{Place, Raise};
 use super::context::Context;
 use super::global::GlobalMemory;
+use super::loads::How;
 use super::other::Lanes;
 use super::registers::{LANES, lanes};
 use crate::fault::AccessKind;
@@ -72,7 +73,7 @@ impl<M: GlobalMemory> Context<'_, M> {
             }
             Op::AsyncArrive { space, address, no_increment } => {
                 // the copies are done: the increment of the pending count and the arrival cancel out
-                let places = self.objects(on, *space, address, pc)?;
+                let places = self.objects(on, *space, address, AccessKind::Atomic, pc)?;
                 if *no_increment {
                     self.update(on, &places, |object, _| (object.arrive(1), 0));
                 }
@@ -102,19 +103,19 @@ impl<M: GlobalMemory> Context<'_, M> {
                 let kind = AccessKind::Load;
                 if wanted == size {
                     let place = self.place(on, Space::Global, address, size, kind, lane)?;
-                    self.observe(on, pc, lane, place, size, kind, false)?;
+                    self.observe(on, pc, lane, place, size, How::new(kind))?;
                     copies[lane].1 = self.fetch(on.warp, lane, place, size);
                 } else {
                     for i in 0..wanted {
                         let place =
                             self.place(on, Space::Global, address.wrapping_add(i as u64), 1, kind, lane)?;
-                        self.observe(on, pc, lane, place, 1, kind, false)?;
+                        self.observe(on, pc, lane, place, 1, How::new(kind))?;
                         copies[lane].1[i] = self.fetch(on.warp, lane, place, 1)[0];
                     }
                 }
             }
             copies[lane].0 = self.place(on, Space::Shared, to[lane], size, AccessKind::Store, lane)?;
-            self.observe(on, pc, lane, copies[lane].0, size, AccessKind::Store, false)?;
+            self.observe(on, pc, lane, copies[lane].0, size, How::new(AccessKind::Store))?;
         }
         for lane in lanes(on.mask) {
             let (place, bytes) = &copies[lane];
@@ -128,13 +129,14 @@ impl<M: GlobalMemory> Context<'_, M> {
         on: &Lanes<'_>,
         space: Space,
         address: &Address,
+        kind: AccessKind,
         pc: u32,
     ) -> Result<[Place; LANES], Box<Raise>> {
         let addresses = self.addresses(on, address);
         let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
-            places[lane] = self.place(on, space, addresses[lane], 8, AccessKind::Atomic, lane)?;
-            self.observe(on, pc, lane, places[lane], 8, AccessKind::Atomic, false)?;
+            places[lane] = self.place(on, space, addresses[lane], 8, kind, lane)?;
+            self.observe(on, pc, lane, places[lane], 8, How::new(kind))?;
         }
         Ok(places)
     }
@@ -168,7 +170,9 @@ impl<M: GlobalMemory> Context<'_, M> {
             }
             return Ok(());
         };
-        let places = self.objects(on, mbarrier.space, address, pc)?;
+        // an object is born by a store
+        let kind = if mbarrier.op == MbarrierOp::Init { AccessKind::Store } else { AccessKind::Atomic };
+        let places = self.objects(on, mbarrier.space, address, kind, pc)?;
         let results = self.update(on, &places, |object, lane| {
             let count = counts[lane] & 0xffff_ffff;
             let token = object.pack();

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::float;
 use super::global::GlobalMemory;
 use super::integer::{limits, mask, part_type, value};
+use super::loads::How;
 use super::other::Lanes;
 use super::registers::{LANES, lanes};
 use crate::fault::AccessKind;
@@ -20,7 +21,7 @@ impl<M: GlobalMemory> Context<'_, M> {
         let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
             places[lane] = self.place(on, atomic.space, addresses[lane], total, AccessKind::Atomic, lane)?;
-            self.observe(on, pc, lane, places[lane], total, AccessKind::Atomic, false)?;
+            self.observe(on, pc, lane, places[lane], total, How::new(AccessKind::Atomic))?;
         }
         let wide = |on: &Lanes<'_>, v: Operand| on.warp.registers.wide_row(&on.frame, v);
         let operands: SmallVec<[[u128; LANES]; 2]> = atomic.a.iter().map(|&a| wide(on, a)).collect();
@@ -28,9 +29,6 @@ impl<M: GlobalMemory> Context<'_, M> {
         let mut old_rows: SmallVec<[[u128; LANES]; 2]> = SmallVec::from_elem([0; LANES], atomic.a.len());
         for lane in lanes(on.mask) {
             let place = places[lane];
-            if let Place::Global { allocation, offset } = place {
-                self.memory.atomic(allocation, offset, total);
-            }
             let mut bytes = self.fetch(on.warp, lane, place, total);
             // f32 additions flush subnormals in global memory, not in shared memory
             let flush = atomic.ty == Type::F32 && matches!(place, Place::Global { .. });

@@ -149,9 +149,6 @@ impl<M: GlobalMemory> Context<'_, M> {
             let back = returns[rest.trailing_zeros() as usize % LANES];
             let together = lanes(rest).filter(|&l| returns[l] == back).fold(0, |m, l| m | 1 << l);
             self.copy_results(warp, &callee, &back, together);
-            if let Some(strict) = &mut self.strict {
-                strict.leave(warp.index, &callee, together);
-            }
             let caller = Group { pc: back.pc, mask: together, frame: back.frame };
             if single {
                 *group = caller;

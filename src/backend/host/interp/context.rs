@@ -1,6 +1,7 @@
 //! What the warps of a block share while they run: the launch, its memory, barriers, counters.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::access::{Bounds, Reachable};
 use super::barrier::Barriers;
@@ -53,6 +54,12 @@ pub(super) struct Context<'a, M> {
     pub(super) hints: Vec<u32>,
     /// Steps so far: instructions of a warp, counted at branches.
     pub(super) steps: u64,
+    /// Steps before this block.
+    pub(super) block_began: u64,
+    /// Steps after which the launch is given up.
+    pub(super) patience: u64,
+    /// Set when a launch is to be run in order after all.
+    pub(super) abandoned: Option<&'a AtomicBool>,
     pub(super) output: Vec<String>,
     pub(super) statistics: Option<Box<Statistics>>,
     pub(super) strict: Option<Box<Strict>>,
@@ -60,9 +67,36 @@ pub(super) struct Context<'a, M> {
     pub(super) heap_used: u64,
 }
 
-impl<M: GlobalMemory> Context<'_, M> {
-    pub(super) fn program(&self) -> &Program {
+impl<'a, M: GlobalMemory> Context<'a, M> {
+    /// For the blocks of `launch`, unwatched.
+    pub(super) fn new(launch: &'a Launch, memory: M, tids: &'a [[Row32; 3]]) -> Self {
+        Self {
+            launch,
+            memory,
+            shared: vec![0; launch.shared_bytes as usize],
+            block: [0; 3],
+            tids,
+            barriers: Barriers::default(),
+            hints: vec![0; launch.program().code.len()],
+            steps: 0,
+            block_began: 0,
+            patience: launch.max_steps.unwrap_or(u64::MAX),
+            abandoned: None,
+            output: Vec::new(),
+            statistics: None,
+            strict: None,
+            heap_used: 0,
+        }
+    }
+
+    pub(super) fn program(&self) -> &'a Program {
         self.launch.program()
+    }
+
+    /// Has it run longer than it may?
+    #[inline(always)]
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps > self.patience || self.abandoned.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// The limits of an access by lanes whose local frames end at `local_bytes`.

@@ -8,8 +8,6 @@ pub(super) trait GlobalMemory {
     fn read<const N: usize>(&mut self, allocation: u32, offset: usize) -> [u8; N];
     /// Writes `N` bytes.
     fn write<const N: usize>(&mut self, allocation: u32, offset: usize, data: &[u8; N]);
-    /// Called before an atomic operation reads these bytes: other blocks may be meant to see the result.
-    fn atomic(&mut self, allocation: u32, offset: usize, len: usize);
 }
 
 /// The memory itself, for blocks that run one after another.
@@ -34,7 +32,4 @@ impl GlobalMemory for Direct<'_> {
             *chunk = *data;
         }
     }
-
-    #[inline(always)]
-    fn atomic(&mut self, _allocation: u32, _offset: usize, _len: usize) {}
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::access::{Reachable, Stretch};
-use super::barrier::Barriers;
 use super::block::thread_indices;
 use super::context::{Context, Launch};
 use super::global::Direct;
+use super::parallel;
 use super::program::Instance;
 use super::registers::Row32;
 use super::report;
@@ -71,7 +71,7 @@ pub(crate) fn run(
 ) -> Result<Statistics, Box<Fault>> {
     let heap = heap(memory, request);
     let launch = resolve(memory, request, heap);
-    let result = run_in_order(memory, request, &launch, sink);
+    let result = run_blocks(memory, request, &launch, sink);
     let result = result.map_err(|(raise, block)| {
         let mut fault = report::fault(memory, request, &raise, block);
         fault.contained = request.access == AccessRule::Buffers;
@@ -84,33 +84,31 @@ pub(crate) fn run(
     result
 }
 
-type Raised = (Box<super::access::Raise>, [u32; 3]);
+/// What ended a launch, and in which block.
+pub(super) type Raised = (Box<super::access::Raise>, [u32; 3]);
 
-fn run_in_order(
+fn run_blocks(
     memory: &mut Memory,
     request: &LaunchRequest,
     launch: &Launch,
     sink: &mut dyn FnMut(&str),
 ) -> Result<Statistics, Raised> {
-    let allocations = memory.live_allocations_mut().map(|(_, bytes)| bytes).collect();
+    let mut allocations: Vec<&mut [u8]> = memory.live_allocations_mut().map(|(_, bytes)| bytes).collect();
     let tids: Vec<[Row32; 3]> = thread_indices(launch);
-    let mut context = Context {
-        launch,
-        memory: Direct { allocations },
-        shared: vec![0; launch.shared_bytes as usize],
-        block: [0; 3],
-        tids: &tids,
-        barriers: Barriers::default(),
-        hints: vec![0; launch.program().code.len()],
-        steps: 0,
-        output: Vec::new(),
-        statistics: request.statistics.then(Box::default),
-        strict: request.strict.then(|| Box::new(Strict::new(launch))),
-        heap_used: 0,
-    };
-    let mut warps = Vec::new();
     let blocks = u64::try_from(request.grid.count()).unwrap_or(u64::MAX);
-    for index in 0..blocks {
+    let mut begin = 0;
+    if !(request.strict || request.statistics) {
+        let progress = parallel::run(launch, &mut allocations, &tids, blocks, sink);
+        if let Some(raised) = progress.fault {
+            return Err(raised);
+        }
+        begin = progress.done;
+    }
+    let mut context = Context::new(launch, Direct { allocations }, &tids);
+    context.statistics = request.statistics.then(Box::default);
+    context.strict = request.strict.then(|| Box::new(Strict::new(launch)));
+    let mut warps = Vec::new();
+    for index in begin..blocks {
         let result = context.run_block(index, &mut warps);
         context.output.drain(..).for_each(|text| sink(&text));
         if let Err(raise) = result {

@@ -13,8 +13,8 @@ use super::warp::Warp;
 use crate::backend::host::memory::{FIRST_SLOT, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, slot_of};
 use crate::fault::AccessKind;
 use crate::ptx::ir::{
-    Address, AddressBase, Axis, FunctionKind, Load, Operand, ParamBlock, Reg, Space, SpecialReg, Store,
-    Symbol, Width,
+    Address, AddressBase, Axis, FunctionKind, Load, MemoryOrder, Operand, ParamBlock, Reg, Space, SpecialReg,
+    Store, Symbol, Width,
 };
 
 /// Bytes of the largest access: eight 32-bit or four 64-bit elements.
@@ -22,35 +22,83 @@ const LARGEST: usize = 32;
 /// Offset in the lower 40 bits of an address.
 const IN_WINDOW: u64 = SHARED_WINDOW - 1;
 
+/// How memory is touched, for strict mode.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub(super) kind: AccessKind,
+    /// `.nc`
+    pub(super) non_coherent: bool,
+    /// Volatile, relaxed or stronger.
+    pub(super) ordered: bool,
+    /// What a store writes.
+    pub(super) data: [u8; LARGEST],
+}
+
+impl How {
+    pub(super) fn new(kind: AccessKind) -> Self {
+        Self { kind, non_coherent: false, ordered: false, data: [0; LARGEST] }
+    }
+}
+
 impl<M: GlobalMemory> Context<'_, M> {
     /// `ld`
     pub(super) fn load(&mut self, on: &mut Lanes<'_>, load: &Load, pc: u32) -> Result<(), Box<Raise>> {
         let size = load.ty.bytes() as usize;
         let total = size * load.dsts.len();
         let addresses = self.addresses(on, &load.address);
-        let mut rows: SmallVec<[[u128; LANES]; 4]> = SmallVec::from_elem([0; LANES], load.dsts.len());
+        let ordered = load.ordering.order != MemoryOrder::Weak;
+        let how = How { ordered, ..How::new(AccessKind::Load) };
+        let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
-            let place = self.place(on, load.space, addresses[lane], total, AccessKind::Load, lane)?;
-            self.observe(on, pc, lane, place, total, AccessKind::Load, load.non_coherent)?;
-            let bytes = self.fetch(on.warp, lane, place, total);
-            for (element, row) in rows.iter_mut().enumerate() {
-                row[lane] = number(&bytes[element * size..][..size]);
-            }
+            places[lane] = self.place(on, load.space, addresses[lane], total, AccessKind::Load, lane)?;
+            let how = How { non_coherent: load.non_coherent, ..how };
+            self.observe(on, pc, lane, places[lane], total, how)?;
         }
-        let bits = load.ty.bits();
-        for (dst, row) in load.dsts.iter().zip(&mut rows) {
-            let Some(dst) = dst else { continue };
-            if load.ty.is_signed() && dst.width.bits() > bits {
-                for value in row.iter_mut() {
-                    *value = signed(*value as u64, bits) as u64 as u128;
-                }
-            }
-            on.warp.registers.set_wide(&on.frame, *dst, on.mask, row);
+        if load.ty.bits() <= 64 {
+            self.load_words(on, load, &places);
+        } else {
+            self.load_wide(on, load, &places);
         }
         if let Some(statistics) = &mut self.statistics {
             statistics.loaded_bytes += u64::from(on.mask.count_ones()) * total as u64;
         }
         Ok(())
+    }
+
+    /// Elements of up to 64 bits, extended to their registers by the type's sign.
+    fn load_words(&mut self, on: &mut Lanes<'_>, load: &Load, places: &[Place; LANES]) {
+        let size = load.ty.bytes() as usize;
+        let bits = load.ty.bits();
+        let mut rows: SmallVec<[[u64; LANES]; 4]> = SmallVec::from_elem([0; LANES], load.dsts.len());
+        for lane in lanes(on.mask) {
+            let bytes = self.fetch(on.warp, lane, places[lane], size * load.dsts.len());
+            for (row, element) in rows.iter_mut().zip(bytes.chunks_exact(size)) {
+                let mut whole = [0; 8];
+                whole[..size].copy_from_slice(element);
+                let value = u64::from_le_bytes(whole);
+                row[lane] = if load.ty.is_signed() { signed(value, bits) as u64 } else { value };
+            }
+        }
+        for (dst, row) in load.dsts.iter().zip(&rows) {
+            if let Some(dst) = dst {
+                on.warp.registers.set(&on.frame, *dst, on.mask, row);
+            }
+        }
+    }
+
+    /// Elements of 128 bits.
+    fn load_wide(&mut self, on: &mut Lanes<'_>, load: &Load, places: &[Place; LANES]) {
+        let size = load.ty.bytes() as usize;
+        for (element, dst) in load.dsts.iter().enumerate() {
+            let mut row = [0; LANES];
+            for lane in lanes(on.mask) {
+                let bytes = self.fetch(on.warp, lane, places[lane], size * load.dsts.len());
+                row[lane] = number(&bytes[element * size..][..size]);
+            }
+            if let Some(dst) = dst {
+                on.warp.registers.set_wide(&on.frame, *dst, on.mask, &row);
+            }
+        }
     }
 
     /// `st`: all lanes are checked before one writes.
@@ -61,13 +109,19 @@ impl<M: GlobalMemory> Context<'_, M> {
         let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
             places[lane] = self.place(on, store.space, addresses[lane], total, AccessKind::Store, lane)?;
-            self.observe(on, pc, lane, places[lane], total, AccessKind::Store, false)?;
         }
         let mut data = [[0_u8; LARGEST]; LANES];
         for (element, &src) in store.srcs.iter().enumerate() {
             let row = on.warp.registers.wide_row(&on.frame, src);
             for (bytes, value) in data.iter_mut().zip(row) {
                 bytes[element * size..][..size].copy_from_slice(&value.to_le_bytes()[..size]);
+            }
+        }
+        if self.strict.is_some() {
+            let ordered = store.ordering.order != MemoryOrder::Weak;
+            for lane in lanes(on.mask) {
+                let how = How { ordered, data: data[lane], ..How::new(AccessKind::Store) };
+                self.observe(on, pc, lane, places[lane], total, how)?;
             }
         }
         for lane in lanes(on.mask) {
@@ -147,7 +201,6 @@ impl<M: GlobalMemory> Context<'_, M> {
     }
 
     /// Tells strict mode of an access that is about to happen.
-    #[expect(clippy::too_many_arguments, reason = "one access, told whole")]
     pub(super) fn observe(
         &mut self,
         on: &Lanes<'_>,
@@ -155,25 +208,22 @@ impl<M: GlobalMemory> Context<'_, M> {
         lane: usize,
         place: Place,
         size: usize,
-        kind: AccessKind,
-        non_coherent: bool,
+        how: How,
     ) -> Result<(), Box<Raise>> {
-        match &mut self.strict {
-            None => Ok(()),
-            Some(strict) => strict.access(
-                super::strict::Event {
-                    function: on.frame.function,
-                    pc,
-                    warp: on.warp.index,
-                    lane: lane as u32,
-                    block: self.block,
-                    kind,
-                    non_coherent,
-                },
-                place,
-                size,
-            ),
-        }
+        let Some(strict) = &mut self.strict else { return Ok(()) };
+        let event = super::strict::Event {
+            function: on.frame.function,
+            pc,
+            warp: on.warp.index,
+            lane: lane as u32,
+            kind: how.kind,
+            non_coherent: how.non_coherent,
+            data: how.data,
+        };
+        let launch = self.launch;
+        strict.access(&event, place, size, how.ordered, |function, pc, block, thread| {
+            super::report::site(launch.program(), launch.block, function, pc, block, thread)
+        })
     }
 
     /// Reads up to 32 bytes at a checked place.
@@ -278,7 +328,7 @@ impl<M: GlobalMemory> Context<'_, M> {
                     SpecialReg::TotalSmemSize | SpecialReg::AggregateSmemSize => {
                         u64::from(launch.shared_bytes)
                     }
-                    // time is counted in steps, so that a run can be repeated
+                    // time is counted in steps of the block, so that a run can be repeated
                     SpecialReg::Clock | SpecialReg::GlobalTimerLo => self.tick() & 0xffff_ffff,
                     SpecialReg::ClockHi | SpecialReg::GlobalTimerHi => self.tick() >> 32,
                     SpecialReg::Clock64 | SpecialReg::GlobalTimer => self.tick(),
@@ -292,7 +342,7 @@ impl<M: GlobalMemory> Context<'_, M> {
 
     fn tick(&mut self) -> u64 {
         self.steps += 1;
-        self.steps
+        self.steps - self.block_began
     }
 }
 

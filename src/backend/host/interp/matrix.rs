@@ -6,6 +6,7 @@ use super::context::Context;
 use super::float;
 use super::global::GlobalMemory;
 use super::integer::{mask, signed};
+use super::loads::How;
 use super::other::Lanes;
 use super::registers::{LANES, lanes};
 use super::soft;
@@ -34,7 +35,7 @@ pub(super) fn transfer<M: GlobalMemory>(
     let mut places = [Place::Shared { offset: 0 }; LANES];
     for lane in 0..(8 * count).min(LANES) {
         places[lane] = context.place(&on, space_of(space), addresses[lane], 16, kind, lane)?;
-        context.observe(&on, part.pc, lane, places[lane], 16, kind, false)?;
+        context.observe(&on, part.pc, lane, places[lane], 16, How::new(kind))?;
     }
     match op {
         Op::LoadMatrix { dsts, .. } => {

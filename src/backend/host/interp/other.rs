@@ -76,8 +76,7 @@ impl<M: GlobalMemory> Context<'_, M> {
         group: &mut Group,
         mask: u32,
     ) -> Result<Flow, Box<Raise>> {
-        let instance = std::sync::Arc::clone(&self.launch.instance);
-        let Some(inst) = instance.program.inst(group.frame.function, group.pc) else {
+        let Some(inst) = self.program().inst(group.frame.function, group.pc) else {
             return Err(Raise::internal(format!("no instruction at {}", group.pc)));
         };
         let first = mask.trailing_zeros() as usize % LANES;
@@ -479,13 +478,9 @@ fn pack(on: &mut Lanes<'_>, dst: Reg, parts: &[Operand]) {
     on.warp.registers.set_wide(&on.frame, dst, on.mask, &result);
 }
 
-fn unpack(on: &mut Lanes<'_>, dsts: &[Option<Reg>], src: Operand) {
-    let source = on.warp.registers.wide_row(&on.frame, src);
-    let known = dsts.iter().flatten().next().map(|reg| reg.width.bits());
-    let bits = match src {
-        Operand::Reg(reg) => width_of(reg, dsts.len()),
-        Operand::Imm(_) => known.unwrap_or(32),
-    };
+fn unpack(on: &mut Lanes<'_>, dsts: &[Option<Reg>], src: Reg) {
+    let source = on.warp.registers.wide_row(&on.frame, Operand::Reg(src));
+    let bits = width_of(src, dsts.len());
     for (index, dst) in dsts.iter().enumerate() {
         let Some(dst) = dst else { continue };
         let part = source.map(|v| (v >> (bits * index as u32)) as u64 & integer::mask(bits));

@@ -2,12 +2,14 @@
 //! function's registers and frame, and the module's variables placed in device memory.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::decode;
+use super::liveness;
 use super::op::Inst;
 use crate::backend::host::memory::{Memory, OutOfMemory, SLOT_SHIFT};
 use crate::ptx::ir::{
-    self, FunctionId, FunctionKind, Module, RegisterFile, RelocationTarget, Space, VariableId,
+    self, FunctionId, FunctionKind, Module, RegClass, RegisterFile, RelocationTarget, Space, VariableId,
 };
 use crate::ptx::source::Source;
 
@@ -22,6 +24,8 @@ pub(crate) struct Program {
     pub(super) source: Arc<Source>,
     pub(super) code: Vec<Inst>,
     pub(super) functions: Vec<Layout>,
+    /// Kernels whose blocks were seen to read what earlier blocks wrote: they run in order from then on.
+    ordered: Vec<AtomicBool>,
 }
 
 /// Where the parts of a function lie.
@@ -40,6 +44,8 @@ pub(super) struct Layout {
     pub(super) out_offset: u32,
     pub(super) call_offset: u32,
     pub(super) frame_bytes: u32,
+    /// Of a kernel: the registers that may be read before they are written.
+    pub(super) unwritten: Vec<(RegClass, u32)>,
 }
 
 impl Program {
@@ -51,14 +57,24 @@ impl Program {
             let mut layout = layout(function);
             layout.entry = code.len() as u32;
             decode::function(function, &mut layout, &mut code);
+            if function.kind == FunctionKind::Kernel {
+                layout.unwritten = liveness::read_before_written(function);
+            }
             functions.push(layout);
         }
-        Self { module, source, code, functions }
+        let ordered = functions.iter().map(|_| AtomicBool::new(false)).collect();
+        Self { module, source, code, functions, ordered }
     }
 
     /// The module it was made from.
     pub(crate) fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// Was this kernel seen to depend on the order of its blocks?
+    pub(super) fn depends_on_order(&self, kernel: u32) -> &AtomicBool {
+        static NEVER_RUN: AtomicBool = AtomicBool::new(true);
+        self.ordered.get(kernel as usize).unwrap_or(&NEVER_RUN)
     }
 
     /// The instruction at `pc` of the function with this index.

@@ -3,6 +3,7 @@
 
 use super::LaunchRequest;
 use super::access::{Raise, Refusal};
+use super::program::Program;
 use super::registers::LANES;
 use crate::backend::host::memory::{FIRST_SLOT, Memory, MemoryError, slot_of};
 use crate::dim::Dim3;
@@ -22,7 +23,7 @@ pub(super) fn fault(memory: &Memory, request: &LaunchRequest, raise: &Raise, blo
     };
     let mut fault = Fault::new(kind, program.source.name(), name);
     let thread = raise.warp * LANES as u32 + raise.lane;
-    fault.site = site(request, raise.function, raise.pc, block, thread);
+    fault.site = site(program, request.block, raise.function, raise.pc, block, thread);
     fault.access = raise.access;
     fault.buffer = raise.access.and_then(|access| nearest(memory, request, &access));
     fault
@@ -30,13 +31,13 @@ pub(super) fn fault(memory: &Memory, request: &LaunchRequest, raise: &Raise, blo
 
 /// The place of an instruction, with the thread that ran it.
 pub(super) fn site(
-    request: &LaunchRequest,
+    program: &Program,
+    extent: Dim3,
     function: u32,
     pc: u32,
     block: [u32; 3],
     thread: u32,
 ) -> Option<Site> {
-    let program = &request.instance.program;
     let (module, source) = (&program.module, &program.source);
     let inst = program.inst(function, pc)?;
     let text = source.as_str();
@@ -53,7 +54,7 @@ pub(super) fn site(
         Some(SourceLine { file: file.path.clone(), line: location.line })
     });
     site.block = block;
-    site.thread = unflatten(thread, request.block);
+    site.thread = unflatten(thread, extent);
     Some(site)
 }
 

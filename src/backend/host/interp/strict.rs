@@ -1,38 +1,266 @@
+//! Strict mode: what only a watched run can see. Registers that nothing wrote are here; memory is in `shadow`, and
+//! who is ordered before whom in `order`. The loop of `observed` asks before it runs an instruction.
+
+use std::collections::HashMap;
+
 use super::access::{Place, Raise};
 use super::context::Launch;
+use super::order::{Order, Thread};
 use super::other::Lanes;
-use super::registers::Frame;
-use crate::fault::AccessKind;
-use crate::ptx::ir::{Inst, Op, Reg};
+use super::registers::{FULL, Frame, LANES, lanes};
+use super::shadow::{Conflict, Mark, Shadow, Touch};
+use crate::fault::{Access, AccessKind, FaultKind, Site, Space as FaultSpace};
+use crate::ptx::ir::{Inst, IntegerOp, MemoryOrder, Op, Reg, RegClass};
 
-pub(super) struct Strict;
+/// What strict mode knows of a launch.
+pub(super) struct Strict {
+    /// Function layouts: bytes of `.local` variables, of the whole frame.
+    frames: Vec<(u32, u32)>,
+    /// Which lanes of a register were written, by warp of the block, class and row.
+    written: HashMap<(u32, RegClass, u32), u32>,
+    order: Order,
+    global: HashMap<u32, Shadow>,
+    shared: Shadow,
+    /// Bytes of local variables that were written, by thread of the block.
+    local: HashMap<u32, Vec<bool>>,
+    threads: u32,
+    block: u32,
+    /// Where the accesses that a report may name happened.
+    blocks: Vec<[u32; 3]>,
+}
+
+/// An access that is about to happen.
 pub(super) struct Event {
     pub(super) function: u32,
     pub(super) pc: u32,
     pub(super) warp: u32,
     pub(super) lane: u32,
-    pub(super) block: [u32; 3],
     pub(super) kind: AccessKind,
     pub(super) non_coherent: bool,
+    /// What a store writes.
+    pub(super) data: [u8; 32],
 }
+
 impl Strict {
-    pub(super) fn new(_l: &Launch) -> Self {
-        Self
+    pub(super) fn new(launch: &Launch) -> Self {
+        let layouts = launch.program().functions.iter();
+        Self {
+            frames: layouts.map(|layout| (layout.in_offset, layout.frame_bytes)).collect(),
+            written: HashMap::new(),
+            order: Order::default(),
+            global: HashMap::new(),
+            shared: Shadow::default(),
+            local: HashMap::new(),
+            threads: launch.threads(),
+            block: 0,
+            blocks: Vec::new(),
+        }
     }
-    pub(super) fn begin_block(&mut self, _b: [u32; 3], _w: u32) {}
-    pub(super) fn enter(&mut self, _w: u32, _f: &Frame, _m: u32) {}
-    pub(super) fn leave(&mut self, _w: u32, _f: &Frame, _m: u32) {}
-    pub(super) fn block_synchronised(&mut self) {}
-    pub(super) fn check_register(&self, _w: u32, _f: &Frame, _r: Reg, _m: u32) -> Result<(), Box<Raise>> {
+
+    pub(super) fn begin_block(&mut self, block: [u32; 3]) {
+        self.block = self.blocks.len() as u32;
+        self.blocks.push(block);
+        self.written.clear();
+        self.local.clear();
+        self.shared = Shadow::default();
+    }
+
+    /// An activation begins: its registers and local variables are unwritten, its parameter blocks are not.
+    pub(super) fn enter(&mut self, warp: u32, frame: &Frame, mask: u32) {
+        let bases = [
+            (RegClass::Predicate, frame.predicates),
+            (RegClass::Slot32, frame.slots32),
+            (RegClass::Slot64, frame.slots64),
+            (RegClass::Slot128, frame.slots128),
+        ];
+        self.written.iter_mut().for_each(|((of, class, row), written)| {
+            let base = bases.iter().find(|(c, _)| c == class).map_or(0, |(_, base)| *base);
+            if *of == warp && *row >= base {
+                *written &= !mask;
+            }
+        });
+        let Some(&(variables, whole)) = self.frames.get(frame.function as usize) else { return };
+        for lane in lanes(mask) {
+            let written = self.local.entry(warp * LANES as u32 + lane as u32).or_default();
+            written.truncate(frame.local as usize);
+            written.resize((frame.local + variables) as usize, false);
+            written.resize((frame.local + whole) as usize, true);
+        }
+    }
+
+    /// Checks what `inst` reads, and notes what it writes. Copies may copy what is unwritten; the copy is then
+    /// unwritten too, as compilers move values that are never used.
+    pub(super) fn registers(
+        &mut self,
+        warp: u32,
+        frame: &Frame,
+        inst: &Inst,
+        mask: u32,
+    ) -> Result<(), Box<Raise>> {
+        let mut written = mask;
+        if let Op::Mov { src, .. } = inst.op {
+            written &= src.reg().map_or(FULL, |reg| self.written(warp, frame, reg));
+        } else if !matches!(inst.op, Op::Select { .. } | Op::Pack { .. } | Op::Unpack { .. }) {
+            let mut missing = 0;
+            inst.op.for_each_use(|reg| missing |= mask & !self.written(warp, frame, reg));
+            if missing != 0 {
+                return Err(Raise::new(FaultKind::Uninitialised, missing.trailing_zeros() as usize));
+            }
+        } else {
+            inst.op.for_each_use(|reg| {
+                // of a selection only the predicate counts
+                if reg.class() != RegClass::Predicate || !matches!(inst.op, Op::Select { .. }) {
+                    return;
+                }
+                written &= self.written(warp, frame, reg);
+            });
+        }
+        inst.op.for_each_def(|reg| {
+            let row = self.written.entry(key(warp, frame, reg)).or_default();
+            *row = *row & !mask | written;
+        });
+        self.synchronise(warp, inst, mask);
         Ok(())
     }
-    pub(super) fn registers(&mut self, _w: u32, _f: &Frame, _i: &Inst, _m: u32) -> Result<(), Box<Raise>> {
-        Ok(())
+
+    /// Checks the predicate of a guard.
+    pub(super) fn check_register(
+        &self,
+        warp: u32,
+        frame: &Frame,
+        reg: Reg,
+        mask: u32,
+    ) -> Result<(), Box<Raise>> {
+        match mask & !self.written(warp, frame, reg) {
+            0 => Ok(()),
+            missing => Err(Raise::new(FaultKind::Uninitialised, missing.trailing_zeros() as usize)),
+        }
     }
-    pub(super) fn check_arithmetic(&self, _on: &Lanes<'_>, _op: &Op) -> Result<(), Box<Raise>> {
-        Ok(())
+
+    fn written(&self, warp: u32, frame: &Frame, reg: Reg) -> u32 {
+        self.written.get(&key(warp, frame, reg)).copied().unwrap_or(0)
     }
-    pub(super) fn access(&mut self, _e: Event, _p: Place, _s: usize) -> Result<(), Box<Raise>> {
-        Ok(())
+
+    /// Division by zero.
+    pub(super) fn check_arithmetic(&self, on: &Lanes<'_>, op: &Op) -> Result<(), Box<Raise>> {
+        let Op::Integer { op: IntegerOp::Div | IntegerOp::Rem, ty, b, .. } = op else { return Ok(()) };
+        let divisors = on.row(*b);
+        let zero = |lane: &usize| divisors[*lane] & super::integer::mask(ty.bits()) == 0;
+        match lanes(on.mask).find(zero) {
+            Some(lane) => Err(Raise::new(FaultKind::DivisionByZero, lane)),
+            None => Ok(()),
+        }
     }
+
+    /// Fences and warp operations order what the lanes did before with what others do after.
+    fn synchronise(&mut self, warp: u32, inst: &Inst, mask: u32) {
+        let orders = match &inst.op {
+            Op::Fence { .. }
+            | Op::WarpBarrier { .. }
+            | Op::Shuffle { mask: Some(_), .. }
+            | Op::Vote { mask: Some(_), .. }
+            | Op::Match { .. }
+            | Op::Reduce { .. }
+            | Op::MatrixMultiply(_)
+            | Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::Mbarrier(_)
+            | Op::AsyncArrive { .. }
+            | Op::Barrier(_)
+            | Op::Atomic(_) => true,
+            Op::Load(load) => load.ordering.order != MemoryOrder::Weak,
+            Op::Store(store) => !matches!(store.ordering.order, MemoryOrder::Weak | MemoryOrder::Volatile),
+            _ => false,
+        };
+        if orders {
+            for lane in lanes(mask) {
+                self.order.synchronise(self.thread(warp, lane as u32));
+            }
+        }
+    }
+
+    /// A barrier of the block is complete.
+    pub(super) fn block_synchronised(&mut self) {
+        for thread in 0..self.threads {
+            self.order.synchronise(Thread { block: self.block, thread });
+        }
+    }
+
+    fn thread(&self, warp: u32, lane: u32) -> Thread {
+        Thread { block: self.block, thread: warp * LANES as u32 + lane }
+    }
+
+    /// Checks an access and notes it.
+    pub(super) fn access(
+        &mut self,
+        event: &Event,
+        place: Place,
+        size: usize,
+        ordered: bool,
+        site: impl Fn(u32, u32, [u32; 3], u32) -> Option<Site>,
+    ) -> Result<(), Box<Raise>> {
+        let thread = self.thread(event.warp, event.lane);
+        let refuse = |kind, space, address| {
+            let access = Access { kind: event.kind, space, address, bytes: size as u32 };
+            let mut raise = Raise::new(kind, event.lane as usize);
+            raise.access = Some(access);
+            Err(raise)
+        };
+        let (shadow, offset, space) = match place {
+            Place::Param { .. } => return Ok(()),
+            Place::Local { offset } => {
+                let written = self.local.entry(thread.thread).or_default();
+                let from = (offset as usize).min(written.len());
+                let range = from..(from + size).min(written.len());
+                if event.kind == AccessKind::Store {
+                    written[range].fill(true);
+                } else if !written[range].iter().all(|&byte| byte) {
+                    return refuse(FaultKind::Uninitialised, FaultSpace::Local, offset);
+                }
+                return Ok(());
+            }
+            Place::Shared { offset } => (&mut self.shared, offset, FaultSpace::Shared),
+            Place::Global { allocation, offset } => {
+                (self.global.entry(allocation).or_default(), offset, FaultSpace::Global)
+            }
+        };
+        let mark = Mark {
+            thread,
+            time: self.order.now(),
+            function: event.function,
+            pc: event.pc,
+            ordered: ordered || event.kind == AccessKind::Atomic,
+        };
+        let touch = Touch { kind: event.kind, mark, data: event.data };
+        let is_shared = space == FaultSpace::Shared;
+        if event.non_coherent && shadow.written(offset, size) {
+            return refuse(FaultKind::NonCoherentLoad, space, offset as u64);
+        }
+        if is_shared && event.kind != AccessKind::Store && !shadow.all_written(offset, size) {
+            return refuse(FaultKind::Uninitialised, space, offset as u64);
+        }
+        let order = &self.order;
+        match shadow.touch(offset, size, &touch, |earlier| order.is_before(earlier, thread)) {
+            Ok(()) => Ok(()),
+            Err(Conflict { with }) => {
+                let block = self.blocks.get(with.thread.block as usize).copied().unwrap_or_default();
+                match site(with.function, with.pc, block, with.thread.thread) {
+                    Some(other) => {
+                        refuse(FaultKind::DataRace { other: Box::new(other) }, space, offset as u64)
+                    }
+                    None => Err(Raise::internal("a race with an access that is not there")),
+                }
+            }
+        }
+    }
+}
+
+fn key(warp: u32, frame: &Frame, reg: Reg) -> (u32, RegClass, u32) {
+    let base = match reg.class() {
+        RegClass::Predicate => frame.predicates,
+        RegClass::Slot32 => frame.slots32,
+        RegClass::Slot64 => frame.slots64,
+        RegClass::Slot128 => frame.slots128,
+    };
+    (warp, reg.class(), base + reg.index)
 }

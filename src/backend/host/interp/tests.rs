@@ -1,10 +1,14 @@
 //! Whole kernels through the interpreter: PTX text in, memory out. What one instruction computes is tested beside
 //! its function; here it is about warps, blocks, memory and faults.
 
+mod common;
 mod corpus;
 mod divergence;
 mod faults;
+mod matrices;
+mod order;
 mod snippets;
+mod strict;
 
 use std::sync::Arc;
 
