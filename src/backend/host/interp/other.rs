@@ -202,7 +202,7 @@ fn compute(on: &mut Lanes<'_>, op: &Op) {
             on.warp.registers.set_wide(&on.frame, dst, on.mask, &row);
         }
         Op::Pack { dst, ref parts } => pack(on, dst, parts),
-        Op::Unpack { ref dsts, src } => unpack(on, dsts, Operand::Reg(src)),
+        Op::Unpack { ref dsts, src } => unpack(on, dsts, src),
         Op::Integer { op, ty, saturate, dst, a, b } => {
             on.map(dst, [a, b], |v| match op {
                 IntegerOp::MulWide => integer::binary(op, ty, saturate, v[0], v[1]),
