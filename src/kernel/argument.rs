@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use crate::backend::LaunchBuffer;
 use crate::context::ledger::Touch;
 use crate::element::{Element, Scalar};
+use crate::error::ErrorKind;
 use crate::kernel::signature::{Parameter, Read, ReadWrite, Write, each_tuple};
 use crate::memory::{Buffer, Linear, Pitched, PitchedView, PitchedViewMut, Region, View, ViewMut};
 use crate::ptx::signature::KernelSignature;
@@ -23,7 +24,8 @@ use crate::ptx::signature::KernelSignature;
 /// ```
 pub trait Argument<'ctx, P>: sealed::Bind {}
 
-/// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`.
+/// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`; for
+/// [`Dynamic`](crate::Dynamic), a `Vec` of [`DynamicArgument`](crate::DynamicArgument)s.
 pub trait Arguments<'ctx, S>: sealed::BindAll {}
 
 /// Collects the parameter block, the buffers and what the launch touches.
@@ -48,7 +50,12 @@ impl<'k> Binder<'k> {
         }
     }
 
-    /// Writes the next parameter. Count and sizes were compared with the PTX when the kernel was taken.
+    /// The parameters as the PTX has them.
+    pub(crate) fn signature(&self) -> &'k KernelSignature {
+        self.signature
+    }
+
+    /// Writes the next parameter. Count and sizes were compared with the PTX before.
     fn put(&mut self, bytes: &[u8]) {
         let parameter = self.signature.parameters.get(self.next);
         self.next += 1;
@@ -72,14 +79,15 @@ impl<'k> Binder<'k> {
 }
 
 mod sealed {
-    use super::Binder;
+    use super::{Binder, ErrorKind};
 
     pub trait Bind {
         fn bind(self, binder: &mut Binder<'_>);
     }
 
     pub trait BindAll {
-        fn bind_all(self, binder: &mut Binder<'_>);
+        /// Binds every argument; refuses those that do not fit a signature known only now.
+        fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind>;
     }
 }
 pub(crate) use sealed::{Bind, BindAll};
@@ -155,10 +163,11 @@ macro_rules! paste_free {
     ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))*]) => {
         impl<$($argument: Bind),*> BindAll for ($($argument,)*) {
             #[expect(non_snake_case, reason = "the tuple's parts are named like their types")]
-            fn bind_all(self, binder: &mut Binder<'_>) {
+            fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind> {
                 let ($($argument,)*) = self;
                 let _ = &binder;
                 $($argument.bind(binder);)*
+                Ok(())
             }
         }
 

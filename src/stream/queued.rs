@@ -99,7 +99,7 @@ impl<'env, 'ctx> Stream<'_, 'env, 'ctx> {
     ) -> Result<(), Error> {
         // SAFETY: the launch is checked, which needs no proof of the caller's.
         unsafe {
-            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Checked)
+            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Checked, None)
         }
     }
 
@@ -120,7 +120,7 @@ impl<'env, 'ctx> Stream<'_, 'env, 'ctx> {
     ) -> Result<(), Error> {
         // SAFETY: C5 is the caller's.
         unsafe {
-            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Unchecked)
+            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Unchecked, None)
         }
     }
 
