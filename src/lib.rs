@@ -1,4 +1,10 @@
-//! GPU memory, streams and launches that live in scopes.
+// The README's links name files; here, where the first definition of a link counts, they name pages and items.
+//! [getting started]: crate::guide::getting_started
+//! [scopes and lifetimes]: crate::guide::scopes
+//! [the host device]: crate::guide::host_device
+//! [writing and compiling kernels]: crate::guide::kernels
+//! [`Fault`]: crate::Fault
+#![doc = include_str!("../README.md")]
 
 mod backend;
 mod context;
@@ -8,7 +14,10 @@ mod element;
 mod error;
 mod extent;
 mod fault;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 mod kernel;
+pub mod kernels;
 mod memory;
 pub mod prelude;
 pub mod ptx;
@@ -18,7 +27,7 @@ mod transfer;
 
 pub use backend::{DeviceInfo, Limits, MemoryInfo, Reset};
 pub use context::Context;
-pub use device::{Device, HostOptions, MemoryStatistics};
+pub use device::{Device, Failure, HostOptions, MemoryStatistics};
 pub use dim::Dim3;
 pub use element::{Element, Scalar, ScalarKind};
 pub use error::{Error, ErrorKind, Result, ok};

@@ -122,9 +122,12 @@ impl Core {
     #[track_caller]
     pub(crate) fn wait(&self, stream: StreamId) -> Result<(), Error> {
         let moment = self.ledger().moment(stream);
-        let waited = self.backend()?.wait_stream(stream);
+        // Waits also when the context cannot be made current: callers give host memory back after this (C3), and only
+        // `wait_stream` promises that nothing uses it any more, whatever it returns (B3).
+        let current = self.shared.backend.make_current();
+        let waited = self.shared.backend.wait_stream(stream);
         self.ledger().note_stopped(stream, moment);
-        waited.map_err(blamed)
+        waited.and(current).map_err(blamed)
     }
 
     /// Queues one operation under the ledger's lock, after all that it must follow.

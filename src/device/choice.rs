@@ -37,6 +37,15 @@ impl Device {
         }))
     }
 
+    /// The process-wide default device, on which [`with`](Self::with) opens its scopes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DeviceUnavailable`] if the device that `SCOPED_GPU_DEVICE` names is not there.
+    #[track_caller]
+    pub fn default_device() -> Result<&'static Self, Error> {
+        process_device()
+    }
+
     /// Every device that is there; the host device last.
     #[must_use]
     pub fn all() -> Vec<Self> {
@@ -76,9 +85,9 @@ impl Device {
     }
 }
 
-/// The process's default device.
+/// The process's default device; see [`Device::with`].
 #[track_caller]
-pub(super) fn default_device() -> Result<&'static Device, Error> {
+fn process_device() -> Result<&'static Device, Error> {
     static DEFAULT: OnceLock<Result<Device, Error>> = OnceLock::new();
     let device = DEFAULT.get_or_init(|| match std::env::var(VARIABLE) {
         Ok(name) => Device::named(&name),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub use shared::MemoryStatistics;
 pub(crate) use shared::Shared;
 
-pub use crate::backend::host::HostOptions;
+pub use crate::backend::host::{Failure, HostOptions};
 use crate::backend::{DeviceInfo, Reset};
 use crate::context::Context;
 use crate::context::core::Core;
@@ -61,7 +61,7 @@ impl Device {
     where
         E: From<Error>,
     {
-        choice::default_device()?.scope(f)
+        Self::default_device()?.scope(f)
     }
 
     /// Opens a scope on this device and runs `f` in it.

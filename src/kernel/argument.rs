@@ -22,11 +22,19 @@ use crate::ptx::signature::KernelSignature;
 ///     ctx.launch(k, Launch::cover(8), (&*x, &mut *x)).unwrap(); // the same array twice
 /// }
 /// ```
-pub trait Argument<'ctx, P>: sealed::Bind {}
+///
+/// Only this crate says what fits: the sealed trait carries context and parameter too, so that nobody can declare, for a
+/// parameter type of their own, that another context's array fits.
+pub trait Argument<'ctx, P>: sealed::Bind<'ctx, P> {}
 
+<<<<<<< HEAD
 /// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`; for
 /// [`Dynamic`](crate::Dynamic), a `Vec` of [`DynamicArgument`](crate::DynamicArgument)s.
 pub trait Arguments<'ctx, S>: sealed::BindAll {}
+=======
+/// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`.
+pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
+>>>>>>> main
 
 /// Collects the parameter block, the buffers and what the launch touches.
 #[doc(hidden)]
@@ -81,18 +89,23 @@ impl<'k> Binder<'k> {
 mod sealed {
     use super::{Binder, ErrorKind};
 
-    pub trait Bind {
+    pub trait Bind<'ctx, P> {
         fn bind(self, binder: &mut Binder<'_>);
     }
 
+<<<<<<< HEAD
     pub trait BindAll {
         /// Binds every argument; refuses those that do not fit a signature known only now.
         fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind>;
+=======
+    pub trait BindAll<'ctx, S> {
+        fn bind_all(self, binder: &mut Binder<'_>);
+>>>>>>> main
     }
 }
 pub(crate) use sealed::{Bind, BindAll};
 
-impl<T: Scalar> Bind for T {
+impl<T: Scalar> Bind<'_, T> for T {
     fn bind(self, binder: &mut Binder<'_>) {
         binder.put(bytemuck::bytes_of(&self));
     }
@@ -103,7 +116,7 @@ impl<T: Scalar> Argument<'_, T> for T {}
 /// Shared borrows and views: for reading.
 macro_rules! passed {
     ($($kind:ty, [$($life:lifetime),*];)+) => {$(
-        impl<$($life,)* 'ctx, T: Element> Bind for $kind {
+        impl<$($life,)* 'ctx, T: Element> Bind<'ctx, Read<T>> for $kind {
             fn bind(self, binder: &mut Binder<'_>) {
                 binder.pointer(self.view().region(), false);
             }
@@ -128,15 +141,18 @@ passed! {
 /// Exclusive borrows: for writing, and for both.
 macro_rules! passed_mutably {
     ($($kind:ty, [$($life:lifetime),*];)+) => {$(
-        impl<$($life,)* 'ctx, T: Element> Bind for $kind {
+        passed_mutably!(Write: $kind, [$($life),*]);
+        passed_mutably!(ReadWrite: $kind, [$($life),*]);
+    )+};
+    ($parameter:ident: $kind:ty, [$($life:lifetime),*]) => {
+        impl<$($life,)* 'ctx, T: Element> Bind<'ctx, $parameter<T>> for $kind {
             fn bind(self, binder: &mut Binder<'_>) {
                 binder.pointer(self.view().region(), true);
             }
         }
 
-        impl<$($life,)* 'ctx, T: Element> Argument<'ctx, Write<T>> for $kind {}
-        impl<$($life,)* 'ctx, T: Element> Argument<'ctx, ReadWrite<T>> for $kind {}
-    )+};
+        impl<$($life,)* 'ctx, T: Element> Argument<'ctx, $parameter<T>> for $kind {}
+    };
 }
 
 passed_mutably! {
@@ -160,12 +176,15 @@ macro_rules! paste_free {
     ([$parameter:ident $($parameters:ident)*] [$argument:ident $($arguments:ident)*] [$($pairs:tt)*]) => {
         paste_free!([$($parameters)*] [$($arguments)*] [$($pairs)* ($parameter $argument)]);
     };
-    ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))*]) => {
-        impl<$($argument: Bind),*> BindAll for ($($argument,)*) {
+    // No parameters: written out below, since nothing is named there.
+    ([] [$($rest:ident)*] []) => {};
+    ([] [$($rest:ident)*] [$(($parameter:ident $argument:ident))+]) => {
+        impl<'ctx, $($parameter, $argument: Bind<'ctx, $parameter>),*> BindAll<'ctx, ($($parameter,)*)>
+            for ($($argument,)*)
+        {
             #[expect(non_snake_case, reason = "the tuple's parts are named like their types")]
             fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind> {
                 let ($($argument,)*) = self;
-                let _ = &binder;
                 $($argument.bind(binder);)*
                 Ok(())
             }
@@ -177,5 +196,11 @@ macro_rules! paste_free {
         }
     };
 }
+
+impl BindAll<'_, ()> for () {
+    fn bind_all(self, _: &mut Binder<'_>) {}
+}
+
+impl Arguments<'_, ()> for () {}
 
 each_tuple!(tuples);

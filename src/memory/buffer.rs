@@ -18,6 +18,18 @@ use crate::memory::{Block, View, ViewMut};
 /// It can be stored in structures and returned from functions, but not leave its context. A buffer that is forgotten
 /// ([`std::mem::forget`]) is freed when the context closes. Dropping one waits for the work that uses it; what that
 /// meets is reported when the context closes.
+///
+/// The compiler refuses a buffer that is used after its context:
+///
+/// ```compile_fail
+/// use scoped_gpu::{Buffer, Device};
+/// let mut kept: Vec<Buffer<f32>> = Vec::new();
+/// Device::with(|ctx| {
+///     kept.push(ctx.buffer(100)?); // error[E0521]: borrowed data escapes outside of closure
+///     scoped_gpu::ok(())
+/// }).unwrap();
+/// kept[0].to_vec().unwrap();
+/// ```
 pub struct Buffer<'ctx, T> {
     block: Block<'ctx>,
     len: usize,

@@ -14,6 +14,9 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::extent::bytes_of;
 
+/// What `Backend::allocate_pinned` aligns to at least, in bytes.
+const PINNED_ALIGNMENT: usize = 64;
+
 /// A slice of page-locked host memory, for the time of a [`Context::pinned`] closure.
 ///
 /// It dereferences to `[T]`.
@@ -65,7 +68,8 @@ impl Lent<'_> {
 }
 
 impl<'ctx> Context<'ctx> {
-    /// Allocates `len` elements of page-locked host memory, all zero, for the time of `f`.
+    /// Allocates `len` elements of page-locked host memory, all zero, for the time of `f`. Elements that want more than
+    /// 64 bytes of alignment do not compile.
     ///
     /// Queued copies from and to it run at the link's full speed; on the host device it is ordinary memory.
     ///
@@ -89,6 +93,8 @@ impl<'ctx> Context<'ctx> {
         len: usize,
         f: impl for<'p> FnOnce(Pinned<'p, T>) -> Result<R, E>,
     ) -> Result<R, E> {
+        // Without a message, which would move the error's place into the standard library.
+        const { assert!(align_of::<T>() <= PINNED_ALIGNMENT) };
         let bytes = bytes_of::<T>(len)?;
         if bytes == 0 {
             let mut none: Vec<T> = bytemuck::allocation::zeroed_vec(len);
@@ -101,9 +107,11 @@ impl<'ctx> Context<'ctx> {
             &self.core.shared,
             Lent { core: self.core, entry, block },
             |lent| {
-                // SAFETY: the block holds `len` elements, zeroed, aligned to 64 bytes; `T` is plain data, so zeros are
-                // values. It lives until `close`, and this is the only reference to it.
-                let slice = unsafe { slice::from_raw_parts_mut(lent.block.pointer.0.as_ptr().cast::<T>(), len) };
+                // SAFETY: the block holds `len` elements, zeroed, aligned to 64 bytes, which is asserted above to
+                // suffice; `T` is plain data, so zeros are values. It lives until `close`, and this is the only
+                // reference to it.
+                let slice =
+                    unsafe { slice::from_raw_parts_mut(lent.block.pointer.0.as_ptr().cast::<T>(), len) };
                 f(Pinned { slice })
             },
             Lent::close,

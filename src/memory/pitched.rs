@@ -19,7 +19,21 @@ use crate::memory::{Block, Region};
 /// element's size. The bytes between a row's end and the next row are padding: copies do not read them as data, fills
 /// do not write them. A three-dimensional array is `depth` slices of `height` rows, one behind the other.
 ///
-/// The two lifetimes are those of [`Linear`](crate::Linear).
+/// The two lifetimes are those of [`Linear`](crate::Linear): an inner array cannot take an outer one's place, where it
+/// would be used after its memory was freed.
+///
+/// ```compile_fail
+/// use scoped_gpu::{Device, Pitched};
+/// Device::host().scope(|ctx| {
+///     ctx.alloc_pitched(4, 4, |mut outer: Pitched<f32>| {
+///         ctx.alloc_pitched(4, 4, |inner: Pitched<f32>| {
+///             outer = inner; // error[E0521]: borrowed data escapes outside of closure
+///             scoped_gpu::ok(())
+///         })?;
+///         outer.to_vec()
+///     })
+/// }).unwrap();
+/// ```
 #[doc(alias = "cudaMallocPitch")]
 pub struct Pitched<'s, 'ctx, T> {
     block: Block<'ctx>,
@@ -69,6 +83,8 @@ impl<'s, 'ctx, T: Element> Pitched<'s, 'ctx, T> {
     pub(crate) fn allocate(allocator: &mut Allocator<'_, 'ctx>, extent: Extent) -> Result<Self, Error> {
         let row_bytes = product("bytes of a row (width × size of an element)", extent.width, size_of::<T>())?;
         let rows = extent.rows()?;
+        // Elements without a size take no bytes, however many; their number must fit as well.
+        extent.count()?;
         let pitch = if row_bytes == 0 {
             0
         } else {

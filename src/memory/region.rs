@@ -26,7 +26,7 @@ impl Block<'_> {
 
 /// Rows of bytes in device memory. Its memory lies in one allocation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Region<'ctx> {
+pub struct Region<'ctx> {
     pub(crate) block: Block<'ctx>,
     pub(crate) row_bytes: usize,
     pub(crate) rows: usize,

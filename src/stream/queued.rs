@@ -1,6 +1,7 @@
 //! What can be queued on a stream: copies that borrow host memory for the scope, fills, launches; and waiting.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use crate::backend::{AccessRule, StreamId};
 use crate::context::core::Core;
@@ -13,15 +14,17 @@ use crate::transfer::plan::{self, HostSide};
 
 /// A queued copy to host memory, which is borrowed until the scope ends; [`wait`](Self::wait) gives it back earlier.
 ///
-/// Dropping it is fine: the copy goes on, and the memory is usable again after the scope.
+/// Dropping it is fine: the copy goes on, and the memory is usable again after the scope. It cannot leave the scope,
+/// whose end is the end of its stream.
 #[must_use = "dropping it leaves the host memory borrowed until the scope of streams ends"]
-pub struct Pending<'env, 'ctx, T: ?Sized> {
+pub struct Pending<'scope, 'env, 'ctx, T: ?Sized> {
     core: &'ctx Core,
     stream: StreamId,
     host: &'env mut T,
+    scope: PhantomData<&'scope ()>,
 }
 
-impl<'env, 'ctx> Stream<'_, 'env, 'ctx> {
+impl<'scope, 'env, 'ctx> Stream<'scope, 'env, 'ctx> {
     fn core(&self) -> &'ctx Core {
         self.streams.core
     }
@@ -38,12 +41,12 @@ impl<'env, 'ctx> Stream<'_, 'env, 'ctx> {
         &self,
         from: &impl Readable<'ctx, T>,
         host: &'env mut [T],
-    ) -> Result<Pending<'env, 'ctx, [T]>, Error> {
+    ) -> Result<Pending<'scope, 'env, 'ctx, [T]>, Error> {
         let side = HostSide::writing(host);
         // SAFETY: `host` is borrowed mutably for `'env`, which outlasts the scope of streams, and that ends only after
         // this stream was waited for (B3). `Pending` hands it out earlier only after such a wait (C3).
         unsafe { plan::to_host::<T>(self.core(), self.id, &from.region(), side)? };
-        Ok(Pending { core: self.core(), stream: self.id, host })
+        Ok(Pending { core: self.core(), stream: self.id, host, scope: PhantomData })
     }
 
     /// Queues a copy of `host` into all elements of `to`, row after row. `host` is borrowed until the scope of streams
@@ -135,7 +138,7 @@ impl<'env, 'ctx> Stream<'_, 'env, 'ctx> {
     }
 }
 
-impl<'env, T: ?Sized> Pending<'env, '_, T> {
+impl<'env, T: ?Sized> Pending<'_, 'env, '_, T> {
     /// Waits for the copy, and what was queued on its stream by now, and gives the host memory back.
     ///
     /// Where an earlier operation of the stream made a fault, that is returned instead, and the memory stays borrowed
@@ -150,7 +153,7 @@ impl<'env, T: ?Sized> Pending<'env, '_, T> {
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Pending<'_, '_, T> {
+impl<T: ?Sized> fmt::Debug for Pending<'_, '_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Pending {{ stream {} }}", self.stream.0)
     }

@@ -30,7 +30,6 @@ pub(super) struct Context {
     poison: Option<String>,
     /// Ids given out so far, of all sorts together.
     ids: u64,
-    executed: u64,
     choices: Option<Choices>,
 }
 
@@ -54,7 +53,6 @@ impl Context {
             modules: HashMap::new(),
             poison: None,
             ids: 0,
-            executed: 0,
             choices,
         }
     }
@@ -139,7 +137,8 @@ impl Context {
         let passed = self.is_reached(point).then(Instant::now);
         self.marks.insert(id, Mark { point, passed });
         if passed.is_none() {
-            self.push(stream, Operation::Mark(id)).inspect_err(|_| drop(self.marks.remove(&id)))?;
+            let queued = self.push(stream, Operation::Mark(id));
+            queued.inspect_err(|_| _ = self.marks.remove(&id))?;
         }
         Ok(id)
     }
@@ -206,14 +205,20 @@ impl Context {
         }
     }
 
-    /// Streams, marks and modules that are there.
-    pub(super) fn counts(&self) -> (usize, usize, usize) {
-        (self.streams.len(), self.marks.len(), self.modules.len())
-    }
-
-    /// Operations carried out so far.
-    pub(super) fn executed(&self) -> u64 {
-        self.executed
+    /// What the context holds, without what the parent module counts.
+    #[cfg(test)]
+    pub(super) fn statistics(&self) -> super::Statistics {
+        let usage = self.memory.usage();
+        super::Statistics {
+            allocations: usage.live_count,
+            bytes: usage.live_bytes,
+            pinned: 0,
+            streams: self.streams.len(),
+            marks: self.marks.len(),
+            modules: self.modules.len(),
+            stopped: self.streams.values().map(Stream::stopped).sum(),
+            calls: 0,
+        }
     }
 
     fn stream(&mut self, id: StreamId) -> Answer<&mut Stream> {
@@ -296,7 +301,6 @@ impl Context {
     /// Carries out the stream's next operation.
     fn step(&mut self, id: StreamId) {
         let Some(operation) = self.streams.get_mut(&id).and_then(Stream::pop) else { return };
-        self.executed += 1;
         let Err(fault) = self.execute(operation) else { return };
         if !fault.contained {
             self.poison.get_or_insert_with(|| fault.summary());

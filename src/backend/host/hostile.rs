@@ -33,7 +33,8 @@ impl Choices {
 
 /// How often a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Failure {
+#[non_exhaustive]
+pub enum Failure {
     /// That call alone.
     Once,
     /// That call and every later one.
@@ -60,6 +61,7 @@ impl Failures {
     }
 
     /// Calls so far.
+    #[cfg(test)]
     pub(crate) fn calls(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).calls
     }

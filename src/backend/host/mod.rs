@@ -21,12 +21,11 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::context::Context;
-use self::hostile::Choices;
-pub(crate) use self::hostile::{Failure, Failures};
+use self::hostile::{Choices, Failures};
 use self::launch::QueuedLaunch;
 use self::memory::OutOfMemory;
 use self::module::Module;
-pub use self::options::HostOptions;
+pub use self::options::{Failure, HostOptions};
 use self::pinned::Pinned;
 use self::stream::Operation;
 use self::transfer::QueuedCopy;
@@ -49,6 +48,7 @@ pub(crate) struct HostBackend {
 }
 
 /// What a context holds and has done.
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// Live allocations, those of module variables among them.
@@ -63,8 +63,8 @@ pub(crate) struct Statistics {
     pub(crate) marks: usize,
     /// Modules that are loaded.
     pub(crate) modules: usize,
-    /// Queued operations carried out so far.
-    pub(crate) executed: u64,
+    /// Operations of these streams that have stopped.
+    pub(crate) stopped: u64,
     /// Calls so far that can fail.
     pub(crate) calls: u64,
 }
@@ -73,36 +73,30 @@ impl HostBackend {
     /// A context on a host device.
     pub(crate) fn new(options: HostOptions) -> Self {
         let memory = options.memory_limit.unwrap_or_else(limits::default_memory);
+        let failures = Arc::<Failures>::default();
+        if let Some((k, failure)) = options.fails {
+            failures.fail_call(k, failure);
+        }
         Self {
             info: limits::info(memory),
             context: Mutex::new(Context::new(memory, options.hostile.map(Choices::new))),
             options,
-            failures: Arc::default(),
+            failures,
             pinned: Mutex::default(),
         }
     }
 
     /// The switch that makes calls fail, to keep while the backend is behind its trait.
+    #[cfg(test)]
     pub(crate) fn failures(&self) -> Arc<Failures> {
         Arc::clone(&self.failures)
     }
 
     /// What the context holds and has done.
+    #[cfg(test)]
     pub(crate) fn statistics(&self) -> Statistics {
         let pinned = self.pinned().count();
-        let context = self.context();
-        let usage = context.memory().usage();
-        let (streams, marks, modules) = context.counts();
-        Statistics {
-            allocations: usage.live_count,
-            bytes: usage.live_bytes,
-            pinned,
-            streams,
-            marks,
-            modules,
-            executed: context.executed(),
-            calls: self.failures.calls(),
-        }
+        Statistics { pinned, calls: self.failures.calls(), ..self.context().statistics() }
     }
 
     /// The state. A thread that panicked in here left it as complete as an operation that faulted does.

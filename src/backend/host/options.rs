@@ -1,12 +1,23 @@
 //! How a host device behaves, as its opener chooses.
 
+pub use super::hostile::Failure;
+
 /// Options of the host device.
+///
+/// ```
+/// use scoped_gpu::{Device, HostOptions};
+///
+/// let small = Device::host_with(HostOptions::new().memory_limit(1 << 20));
+/// assert!(small.scope(|ctx| ctx.buffer::<u8>(2 << 20).map(drop)).is_err());
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct HostOptions {
     pub(super) memory_limit: Option<u64>,
     /// The seed.
     pub(super) hostile: Option<u64>,
     pub(super) strict: bool,
+    /// The number of the call, from 1.
+    pub(super) fails: Option<(u64, Failure)>,
 }
 
 impl HostOptions {
@@ -37,6 +48,27 @@ impl HostOptions {
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
+        self
+    }
+
+    /// Makes the `k`-th call to the device fail, counted from 1, once or from then on. For tests of cleanup: a program
+    /// run with `k` = 1, 2, 3, … until it meets no failure has met each one it can meet.
+    ///
+    /// Calls are what a driver would be asked for: several for each call of this library. One that fails has done
+    /// nothing, except that a wait has waited. The error is a [`Driver`](crate::ErrorKind::Driver) one with code 999.
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, Failure, HostOptions};
+    ///
+    /// let failed = (1..).take_while(|&k| {
+    ///     let device = Device::host_with(HostOptions::new().fail_call(k, Failure::Once));
+    ///     device.scope(|ctx| ctx.buffer::<f32>(8)?.to_vec()).is_err()
+    /// });
+    /// assert!(failed.count() > 0);
+    /// ```
+    #[must_use]
+    pub fn fail_call(mut self, k: u64, failure: Failure) -> Self {
+        self.fails = Some((k, failure));
         self
     }
 }

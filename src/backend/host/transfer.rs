@@ -46,7 +46,7 @@ unsafe fn copy(memory: &mut Memory, copy: &Copy) -> Result<(), MemoryError> {
     }
     for slice in 0..slices {
         for row in 0..rows {
-            let (to, from) = (place(&dst, slice, row), place(&src, slice, row));
+            let (to, from) = (row_of(&dst, slice, row), row_of(&src, slice, row));
             // SAFETY: the row is one of `copy`'s, whose host memory obeys C3, as this function's caller vouches.
             unsafe { copy_row(memory, to, from, row_bytes) }?;
         }
@@ -55,32 +55,27 @@ unsafe fn copy(memory: &mut Memory, copy: &Copy) -> Result<(), MemoryError> {
 }
 
 /// Where a row begins.
-fn place(side: &Side, slice: usize, row: usize) -> Place {
+enum Row {
+    Device(u64),
+    Host(*mut u8),
+}
+
+fn row_of(side: &Side, slice: usize, row: usize) -> Row {
     let offset = slice.wrapping_mul(side.slice_pitch).wrapping_add(row.wrapping_mul(side.pitch));
     match side.place {
-        Place::Device(address) => Place::Device(address.wrapping_add(offset as u64)),
-        // a host address in an allocation, plus an offset in it, is not null; if it were, nothing could be done
-        Place::Host(HostPointer(pointer)) => {
-            let pointer = pointer.as_ptr().wrapping_add(offset);
-            ptr::NonNull::new(pointer).map_or(side.place, |pointer| Place::Host(HostPointer(pointer)))
-        }
+        Place::Device(address) => Row::Device(address.wrapping_add(offset as u64)),
+        Place::Host(HostPointer(pointer)) => Row::Host(pointer.as_ptr().wrapping_add(offset)),
     }
 }
 
 /// # Safety
 /// C3 for `len` bytes at each of the two places that is in host memory.
-unsafe fn copy_row(memory: &mut Memory, to: Place, from: Place, len: usize) -> Result<(), MemoryError> {
+unsafe fn copy_row(memory: &mut Memory, to: Row, from: Row, len: usize) -> Result<(), MemoryError> {
     let (to, from) = match (to, from) {
-        (Place::Device(to), Place::Device(from)) => return memory.copy_within(to, from, len),
-        (Place::Device(to), Place::Host(HostPointer(from))) => {
-            (memory.bytes_mut(to, len)?.as_mut_ptr(), from.as_ptr().cast_const())
-        }
-        (Place::Host(HostPointer(to)), Place::Device(from)) => {
-            (to.as_ptr(), memory.bytes(from, len)?.as_ptr())
-        }
-        (Place::Host(HostPointer(to)), Place::Host(HostPointer(from))) => {
-            (to.as_ptr(), from.as_ptr().cast_const())
-        }
+        (Row::Device(to), Row::Device(from)) => return memory.copy_within(to, from, len),
+        (Row::Device(to), Row::Host(from)) => (memory.bytes_mut(to, len)?.as_mut_ptr(), from.cast_const()),
+        (Row::Host(to), Row::Device(from)) => (to, memory.bytes(from, len)?.as_ptr()),
+        (Row::Host(to), Row::Host(from)) => (to, from.cast_const()),
     };
     // SAFETY: a side in device memory is a slice of `len` bytes that `memory` just lent, mutably where it is written,
     // and that nothing else uses before this statement ends. A side in host memory is valid for `len` bytes, read or

@@ -75,16 +75,22 @@ impl<M: GlobalMemory> Context<'_, M> {
         if let Some(strict) = &mut self.strict {
             strict.begin_block(self.block);
         }
-        let frame_bytes =
-            launch.program().functions.get(launch.kernel as usize).map_or(0, |layout| layout.frame_bytes);
+        let Some(layout) = launch.program().functions.get(launch.kernel as usize) else {
+            return Err(Raise::internal("a kernel that is not there"));
+        };
         for (index, warp) in warps.iter_mut().enumerate() {
             let rest = threads - index as u32 * LANES as u32;
             let mask = if rest >= LANES as u32 { FULL } else { (1 << rest) - 1 };
             warp.start(index as u32, mask, entry, frame);
-            if !warp.local.enter(0, frame_bytes, FULL) {
+            if !warp.local.enter(0, layout.frame_bytes, FULL) {
                 return Err(Raise::new(FaultKind::StackOverflow, 0));
             }
-            self.enter(warp, &frame, FULL);
+            if warp.used && self.strict.is_none() {
+                warp.registers.clear(&layout.unwritten);
+            } else {
+                self.enter(warp, &frame, FULL);
+            }
+            warp.used = true;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What the warps of a block share while they run: the launch, its memory, barriers, counters.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::access::{Bounds, Reachable};
 use super::barrier::Barriers;
@@ -57,6 +58,8 @@ pub(super) struct Context<'a, M> {
     pub(super) block_began: u64,
     /// Steps after which the launch is given up.
     pub(super) patience: u64,
+    /// Set when a launch is to be run in order after all.
+    pub(super) abandoned: Option<&'a AtomicBool>,
     pub(super) output: Vec<String>,
     pub(super) statistics: Option<Box<Statistics>>,
     pub(super) strict: Option<Box<Strict>>,
@@ -78,6 +81,7 @@ impl<'a, M: GlobalMemory> Context<'a, M> {
             steps: 0,
             block_began: 0,
             patience: launch.max_steps.unwrap_or(u64::MAX),
+            abandoned: None,
             output: Vec::new(),
             statistics: None,
             strict: None,
@@ -85,8 +89,14 @@ impl<'a, M: GlobalMemory> Context<'a, M> {
         }
     }
 
-    pub(super) fn program(&self) -> &Program {
+    pub(super) fn program(&self) -> &'a Program {
         self.launch.program()
+    }
+
+    /// Has it run longer than it may?
+    #[inline(always)]
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps > self.patience || self.abandoned.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// The limits of an access by lanes whose local frames end at `local_bytes`.

@@ -113,7 +113,7 @@ impl<M: GlobalMemory> Context<'_, M> {
     ) -> Result<Stop, Box<Raise>> {
         loop {
             let leave = self.stretch(warp, group, horizon, fuel);
-            if self.steps > self.patience {
+            if self.is_spent() {
                 let kind = crate::fault::FaultKind::StepLimit { steps: self.patience };
                 return Err(Raise::new(kind, group.mask.trailing_zeros() as usize % LANES));
             }

@@ -48,29 +48,57 @@ impl<M: GlobalMemory> Context<'_, M> {
         let addresses = self.addresses(on, &load.address);
         let ordered = load.ordering.order != MemoryOrder::Weak;
         let how = How { ordered, ..How::new(AccessKind::Load) };
-        let mut rows: SmallVec<[[u128; LANES]; 4]> = SmallVec::from_elem([0; LANES], load.dsts.len());
+        let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
-            let place = self.place(on, load.space, addresses[lane], total, AccessKind::Load, lane)?;
-            self.observe(on, pc, lane, place, total, How { non_coherent: load.non_coherent, ..how })?;
-            let bytes = self.fetch(on.warp, lane, place, total);
-            for (element, row) in rows.iter_mut().enumerate() {
-                row[lane] = number(&bytes[element * size..][..size]);
-            }
+            places[lane] = self.place(on, load.space, addresses[lane], total, AccessKind::Load, lane)?;
+            let how = How { non_coherent: load.non_coherent, ..how };
+            self.observe(on, pc, lane, places[lane], total, how)?;
         }
-        let bits = load.ty.bits();
-        for (dst, row) in load.dsts.iter().zip(&mut rows) {
-            let Some(dst) = dst else { continue };
-            if load.ty.is_signed() && dst.width.bits() > bits {
-                for value in row.iter_mut() {
-                    *value = signed(*value as u64, bits) as u64 as u128;
-                }
-            }
-            on.warp.registers.set_wide(&on.frame, *dst, on.mask, row);
+        if load.ty.bits() <= 64 {
+            self.load_words(on, load, &places);
+        } else {
+            self.load_wide(on, load, &places);
         }
         if let Some(statistics) = &mut self.statistics {
             statistics.loaded_bytes += u64::from(on.mask.count_ones()) * total as u64;
         }
         Ok(())
+    }
+
+    /// Elements of up to 64 bits, extended to their registers by the type's sign.
+    fn load_words(&mut self, on: &mut Lanes<'_>, load: &Load, places: &[Place; LANES]) {
+        let size = load.ty.bytes() as usize;
+        let bits = load.ty.bits();
+        let mut rows: SmallVec<[[u64; LANES]; 4]> = SmallVec::from_elem([0; LANES], load.dsts.len());
+        for lane in lanes(on.mask) {
+            let bytes = self.fetch(on.warp, lane, places[lane], size * load.dsts.len());
+            for (row, element) in rows.iter_mut().zip(bytes.chunks_exact(size)) {
+                let mut whole = [0; 8];
+                whole[..size].copy_from_slice(element);
+                let value = u64::from_le_bytes(whole);
+                row[lane] = if load.ty.is_signed() { signed(value, bits) as u64 } else { value };
+            }
+        }
+        for (dst, row) in load.dsts.iter().zip(&rows) {
+            if let Some(dst) = dst {
+                on.warp.registers.set(&on.frame, *dst, on.mask, row);
+            }
+        }
+    }
+
+    /// Elements of 128 bits.
+    fn load_wide(&mut self, on: &mut Lanes<'_>, load: &Load, places: &[Place; LANES]) {
+        let size = load.ty.bytes() as usize;
+        for (element, dst) in load.dsts.iter().enumerate() {
+            let mut row = [0; LANES];
+            for lane in lanes(on.mask) {
+                let bytes = self.fetch(on.warp, lane, places[lane], size * load.dsts.len());
+                row[lane] = number(&bytes[element * size..][..size]);
+            }
+            if let Some(dst) = dst {
+                on.warp.registers.set_wide(&on.frame, *dst, on.mask, &row);
+            }
+        }
     }
 
     /// `st`: all lanes are checked before one writes.

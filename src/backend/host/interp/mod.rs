@@ -19,6 +19,7 @@ mod float;
 mod global;
 mod integer;
 mod launch;
+mod liveness;
 mod loads;
 mod local;
 mod matrix;

@@ -20,9 +20,8 @@ impl<M: GlobalMemory> Context<'_, M> {
         mut horizon: u32,
         fuel: &mut u32,
     ) -> Result<Stop, Box<Raise>> {
-        let instance = std::sync::Arc::clone(&self.launch.instance);
         loop {
-            let Some(inst) = instance.program.inst(group.frame.function, group.pc) else {
+            let Some(inst) = self.program().inst(group.frame.function, group.pc) else {
                 return Err(Raise::internal(format!("no instruction at {}", group.pc)));
             };
             let mask = match inst.guard {
@@ -39,7 +38,7 @@ impl<M: GlobalMemory> Context<'_, M> {
             if let Some(statistics) = &mut self.statistics {
                 statistics.count(&inst.op, mask, warp.live);
             }
-            if self.steps >= self.patience {
+            if self.is_spent() {
                 let lane = group.mask.trailing_zeros() as usize % LANES;
                 return Err(Raise::new(FaultKind::StepLimit { steps: self.patience }, lane));
             }

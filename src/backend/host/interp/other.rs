@@ -76,8 +76,7 @@ impl<M: GlobalMemory> Context<'_, M> {
         group: &mut Group,
         mask: u32,
     ) -> Result<Flow, Box<Raise>> {
-        let instance = std::sync::Arc::clone(&self.launch.instance);
-        let Some(inst) = instance.program.inst(group.frame.function, group.pc) else {
+        let Some(inst) = self.program().inst(group.frame.function, group.pc) else {
             return Err(Raise::internal(format!("no instruction at {}", group.pc)));
         };
         let first = mask.trailing_zeros() as usize % LANES;

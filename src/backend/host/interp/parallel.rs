@@ -3,7 +3,7 @@
 //! away with all after it, and the rest of the launch runs in order. So the outcome, the first fault included, does
 //! not depend on the number of threads.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
@@ -25,7 +25,7 @@ const LONGEST_RUN: u64 = 256;
 /// Runs of a wave, for each thread.
 const RUNS_PER_THREAD: usize = 4;
 /// A run may take this many times the steps of the probe before it is taken to wait for an earlier block.
-const PATIENCE: u64 = 64;
+const PATIENCE: u64 = 16;
 
 /// Where a launch stands that was begun in parallel.
 pub(super) struct Progress {
@@ -73,13 +73,19 @@ pub(super) fn run(
             .map(|run| begin + run * length..(begin + (run + 1) * length).min(blocks))
             .filter(|run| run.start < run.end)
             .collect();
+        let abandoned = AtomicBool::new(false);
         let shared: Vec<&[u8]> = allocations.iter().map(|bytes| &**bytes).collect();
         let results: Vec<_> = runs
             .par_iter()
             .map(|run| {
                 let mut context = Context::new(launch, Overlay::new(&shared, &writable), tids);
                 context.patience = patience;
+                context.abandoned = Some(&abandoned);
                 let result = run_blocks(&mut context, run.clone());
+                if result.as_ref().is_err_and(|raise| is_impatient(raise)) {
+                    // the runs after it wait too, most likely
+                    abandoned.store(true, Ordering::Relaxed);
+                }
                 (result, context.block, context.output, context.memory.into_effects())
             })
             .collect();

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::decode;
+use super::liveness;
 use super::op::Inst;
 use crate::backend::host::memory::{Memory, OutOfMemory, SLOT_SHIFT};
 use crate::ptx::ir::{
-    self, FunctionId, FunctionKind, Module, RegisterFile, RelocationTarget, Space, VariableId,
+    self, FunctionId, FunctionKind, Module, RegClass, RegisterFile, RelocationTarget, Space, VariableId,
 };
 use crate::ptx::source::Source;
 
@@ -43,6 +44,8 @@ pub(super) struct Layout {
     pub(super) out_offset: u32,
     pub(super) call_offset: u32,
     pub(super) frame_bytes: u32,
+    /// Of a kernel: the registers that may be read before they are written.
+    pub(super) unwritten: Vec<(RegClass, u32)>,
 }
 
 impl Program {
@@ -54,6 +57,9 @@ impl Program {
             let mut layout = layout(function);
             layout.entry = code.len() as u32;
             decode::function(function, &mut layout, &mut code);
+            if function.kind == FunctionKind::Kernel {
+                layout.unwritten = liveness::read_before_written(function);
+            }
             functions.push(layout);
         }
         let ordered = functions.iter().map(|_| AtomicBool::new(false)).collect();

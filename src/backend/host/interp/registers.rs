@@ -123,6 +123,23 @@ impl Registers {
         }
     }
 
+    /// Sets single rows of an activation at the bottom of the file to zero in all lanes.
+    pub(super) fn clear(&mut self, rows: &[(RegClass, u32)]) {
+        for &(class, row) in rows {
+            let row = row as usize;
+            match class {
+                RegClass::Predicate => self.predicates.get_mut(row).into_iter().for_each(|r| *r = 0),
+                RegClass::Slot32 => {
+                    self.slots32.get_mut(row).into_iter().for_each(|r| *r = Row32::splat(0));
+                }
+                RegClass::Slot64 => {
+                    self.slots64.get_mut(row).into_iter().for_each(|r| *r = Row64::splat(0));
+                }
+                RegClass::Slot128 => self.slots128.get_mut(row).into_iter().for_each(|r| *r = [0; LANES]),
+            }
+        }
+    }
+
     /// The mask of a predicate register.
     #[inline]
     pub(super) fn predicate(&self, frame: &Frame, index: u32) -> u32 {

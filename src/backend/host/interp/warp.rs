@@ -37,6 +37,8 @@ pub(super) enum Wait {
 pub(super) struct Warp {
     /// Its number in the block.
     pub(super) index: u32,
+    /// Has it run a block of this launch before? Then the kernel's constants are in place.
+    pub(super) used: bool,
     /// Lanes that exist and have not exited.
     pub(super) live: u32,
     /// Groups that can run, longest parked first. No two have the same place.

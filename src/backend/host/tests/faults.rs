@@ -174,6 +174,6 @@ fn a_reset_reclaims_everything() {
     device.reset();
     let left = device.statistics();
     assert_eq!((left.allocations, left.bytes, left.pinned), (0, 0, 0));
-    assert_eq!((left.streams, left.marks, left.modules, left.executed), (0, 0, 0, 0));
+    assert_eq!((left.streams, left.marks, left.modules, left.stopped), (0, 0, 0, 0));
     assert!(matches!(free(&device, a), Err(ErrorKind::Foreign { .. })), "a stale address frees nothing");
 }

@@ -39,7 +39,7 @@ fn a_stream_keeps_its_own_order_under_every_seed() {
                 queue_fill(&device, stream, a + place * 10 + n, 10 - n as usize, n as u8).unwrap();
             }
         }
-        streams.map(|stream| device.wait_stream(stream).unwrap());
+        streams.into_iter().for_each(|stream| device.wait_stream(stream).unwrap());
         let expected: Vec<u8> = (0..40).map(|n| n % 10).collect();
         assert_eq!(read(&device, a, 40), expected, "seed {seed}");
     }
@@ -128,5 +128,15 @@ fn each_call_can_fail_once_or_for_good() {
         device.reset();
         assert!(program(&device).is_empty(), "after call {k} failed");
         assert_eq!(device.statistics().allocations, 0);
+    }
+}
+
+#[test]
+fn a_device_can_be_opened_with_a_call_that_fails() {
+    let device = HostBackend::new(HostOptions::new().fail_call(2, Failure::Forever));
+    device.make_current().unwrap();
+    for _ in 0..2 {
+        let refused = device.create_stream();
+        assert!(matches!(refused, Err(ErrorKind::Driver { call: "create_stream", .. })), "{refused:?}");
     }
 }

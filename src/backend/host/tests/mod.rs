@@ -3,7 +3,9 @@
 
 mod faults;
 mod hostile;
+mod kernels;
 mod order;
+mod random;
 mod transfers;
 
 use std::panic::Location;

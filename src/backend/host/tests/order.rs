@@ -17,7 +17,7 @@ fn operations_run_in_order_and_not_before_a_wait() {
     assert_eq!(read(&device, a, 4), [0, 0, 0, 0]);
     device.wait_stream(stream).unwrap();
     assert_eq!(read(&device, a, 4), [1, 2, 3, 1]);
-    assert_eq!(device.statistics().executed, 3);
+    assert_eq!(device.statistics().stopped, 3);
 }
 
 #[test]
@@ -112,13 +112,13 @@ fn a_full_queue_makes_room_by_running_its_older_half() {
     for n in 0..QUEUE_LIMIT as u32 {
         queue_fill(&device, stream, a, 4, n as u8).unwrap();
     }
-    assert_eq!(device.statistics().executed, 0);
+    assert_eq!(device.statistics().stopped, 0);
     queue_fill(&device, stream, a, 4, 0).unwrap();
-    assert_eq!(device.statistics().executed, QUEUE_LIMIT as u64 / 2);
+    assert_eq!(device.statistics().stopped, QUEUE_LIMIT as u64 / 2);
     for _ in 0..10 * QUEUE_LIMIT {
         queue_fill(&device, stream, a, 4, 0).unwrap();
     }
-    let waiting = 11 * QUEUE_LIMIT as u64 + 1 - device.statistics().executed;
+    let waiting = 11 * QUEUE_LIMIT as u64 + 1 - device.statistics().stopped;
     assert!(waiting <= QUEUE_LIMIT as u64, "{waiting} wait");
 }
 
@@ -180,7 +180,7 @@ fn several_threads_queue_and_wait_at_once() {
                         assert_eq!(read(&device, a, 2), [round as u8; 2]);
                         device.destroy_mark(mark).unwrap();
                     }
-                    streams.map(|stream| device.destroy_stream(stream).unwrap());
+                    streams.into_iter().for_each(|stream| device.destroy_stream(stream).unwrap());
                     free(&device, a).unwrap();
                 })
             })

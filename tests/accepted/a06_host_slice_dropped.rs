@@ -1,0 +1,18 @@
+//! Host memory can be dropped when the streams have joined.
+
+use scoped_gpu::{Device, Linear};
+
+pub fn main() -> scoped_gpu::Result<()> {
+    let host = vec![1.0f32, 2.0, 3.0];
+    Device::host().scope(|ctx| {
+        ctx.alloc_linear(3, |mut x: Linear<f32>| {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                stream.copy_from_host(&mut x, &host)
+            })?;
+            drop(host);
+            assert_eq!(x.to_vec()?, [1.0, 2.0, 3.0]);
+            scoped_gpu::ok(())
+        })
+    })
+}

@@ -1,0 +1,261 @@
+//! Transfers that are done when they return: linear, pitched, rectangles, ranges, windows; between host and device and
+//! within the device; every kind of element.
+
+use std::fmt::Debug;
+
+use scoped_gpu::{Context, Element, Error, Rect, linear, pitched, pitched_3d, zeros};
+
+use crate::harness::{Case, Chapter, Test, test};
+use crate::padding::Padding;
+use crate::reference::random::Random;
+
+/// Random bytes as elements: every bit pattern is a value.
+fn elements<T: Element>(random: &mut Random, len: usize) -> Vec<T> {
+    let bytes = random.u8s(len * size_of::<T>());
+    let mut elements = vec![T::zeroed(); len];
+    bytemuck::cast_slice_mut(&mut elements).copy_from_slice(&bytes);
+    elements
+}
+
+/// Compares by bits, so that a NaN equals itself.
+#[track_caller]
+fn same<T: Element>(got: &[T], expected: &[T]) {
+    assert_eq!(bytemuck::cast_slice::<T, u8>(got), bytemuck::cast_slice::<T, u8>(expected));
+}
+
+/// There and back through every sort of array.
+fn round_trips<T: Element + Debug>(ctx: &Context<'_>, random: &mut Random) -> Result<(), Error> {
+    let (width, height, depth) = (13, 7, 3);
+    let host = elements::<T>(random, width * height * depth);
+    let plane = &host[..width * height];
+    let specs = (
+        linear(&host),
+        zeros::<T>(host.len()),
+        pitched::<T>(width, height),
+        pitched_3d::<T>(width, height, depth),
+    );
+    ctx.alloc(specs, |(a, mut b, mut image, mut volume)| {
+        same(&a.to_vec()?, &host);
+        b.copy_from_host(&host)?;
+        same(&b.to_vec()?, &host);
+        b.copy_from(&a)?;
+        same(&b.to_vec()?, &host);
+        image.copy_from_host(plane)?;
+        same(&image.to_vec()?, plane);
+        volume.copy_from_host(&host)?;
+        let mut back = vec![T::zeroed(); host.len()];
+        volume.copy_to_host(&mut back)?;
+        same(&back, &host);
+        // the second slice of the volume begins in its row `height`
+        same(&volume.rows(height..2 * height).to_vec()?, &host[width * height..2 * width * height]);
+        image.copy_from(&volume.rows(2 * height..))?;
+        same(&image.to_vec()?, &host[2 * width * height..]);
+        let mut buffer = ctx.buffer::<T>(width)?;
+        buffer.copy_from(&image.rows(3..4))?;
+        same(&buffer.to_vec()?, &host[(2 * height + 3) * width..][..width]);
+        Ok(())
+    })
+}
+
+fn every_element_type(case: &mut Case) -> anyhow::Result<()> {
+    let mut random = Random::new(1);
+    let random = &mut random;
+    case.device.scope(|ctx| {
+        round_trips::<u8>(ctx, random)?;
+        round_trips::<i8>(ctx, random)?;
+        round_trips::<u16>(ctx, random)?;
+        round_trips::<i16>(ctx, random)?;
+        round_trips::<u32>(ctx, random)?;
+        round_trips::<i32>(ctx, random)?;
+        round_trips::<u64>(ctx, random)?;
+        round_trips::<i64>(ctx, random)?;
+        round_trips::<f32>(ctx, random)?;
+        round_trips::<f64>(ctx, random)?;
+        round_trips::<u128>(ctx, random)?;
+        round_trips::<i128>(ctx, random)?;
+        round_trips::<[u8; 3]>(ctx, random)?;
+        round_trips::<[u8; 12]>(ctx, random)?;
+        round_trips::<[u16; 5]>(ctx, random)?;
+        round_trips::<[f64; 3]>(ctx, random)
+    })?;
+    Ok(())
+}
+
+/// A type of the caller's own.
+#[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Particle {
+    place: [f32; 3],
+    kind: u32,
+}
+
+impl Element for Particle {}
+
+fn structure_of_the_callers(case: &mut Case) -> anyhow::Result<()> {
+    let particles: Vec<_> =
+        (0..9u8).map(|i| Particle { place: [f32::from(i), 0.5, -1.0], kind: u32::from(i) + 7 }).collect();
+    let back = case.device.scope(|ctx| ctx.alloc((linear(&particles),), |(x,)| x.slice(2..5).to_vec()))?;
+    assert_eq!(back, particles[2..5]);
+    Ok(())
+}
+
+/// Ranges of a linear array, read and written; what lies beside them stays.
+fn ranges_of_linear(case: &mut Case) -> anyhow::Result<()> {
+    let host: Vec<u32> = (0..100).collect();
+    case.device.scope(|ctx| {
+        ctx.alloc((linear(&host), zeros::<u32>(100)), |(x, mut y)| {
+            for range in [0..100, 0..0, 37..38, 99..100, 12..60] {
+                assert_eq!(x.slice(range.clone()).to_vec()?, host[range.clone()]);
+                y.fill(7)?;
+                y.slice_mut(range.clone()).copy_from(&x.slice(range.clone()))?;
+                let mut expected = vec![7; 100];
+                expected[range.clone()].copy_from_slice(&host[range]);
+                assert_eq!(y.to_vec()?, expected);
+            }
+            scoped_gpu::ok(())
+        })
+    })?;
+    Ok(())
+}
+
+/// A window that sticks out of the array, on either side or both: the outside is what the caller says.
+fn window_with_a_default_outside(case: &mut Case) -> anyhow::Result<()> {
+    let host: Vec<i16> = (0..10).collect();
+    case.device.scope(|ctx| {
+        ctx.alloc((linear(&host),), |(x,)| {
+            for start in [-1000, -13, -12, -11, -3, 0, 4, 9, 10, 11, 1000, isize::MAX, isize::MIN] {
+                for len in [0, 1, 3, 12, 30] {
+                    let mut got = vec![0; len];
+                    x.view().copy_window_to_host(start, &mut got, -5)?;
+                    let at = |i: usize| usize::try_from(start.saturating_add(i as isize)).ok();
+                    let inside = |i| at(i).and_then(|index| host.get(index)).copied();
+                    let expected: Vec<i16> = (0..len).map(|i| inside(i).unwrap_or(-5)).collect();
+                    assert_eq!(got, expected, "{len} elements from {start}");
+                }
+            }
+            scoped_gpu::ok(())
+        })
+    })?;
+    Ok(())
+}
+
+/// A rectangle of a picture, out and in; what lies beside it stays.
+fn rectangle_of_pitched(case: &mut Case) -> anyhow::Result<()> {
+    let host: Vec<u16> = (0..20 * 10).collect();
+    case.device.scope(|ctx| {
+        ctx.alloc((pitched::<u16>(20, 10), zeros::<u16>(12)), |(mut image, mut row)| {
+            image.copy_from_host(&host)?;
+            let rect = Rect::new(5, 3, 4, 3);
+            let expected: Vec<u16> = (3..6).flat_map(|y| (5..9).map(move |x| y * 20 + x)).collect();
+            assert_eq!(image.rect(rect).to_vec()?, expected);
+            row.copy_from_host(&expected)?;
+            image.rect_mut(rect).copy_from_host(&[9; 12])?;
+            image.rect_mut(Rect::new(0, 9, 1, 1)).copy_from(&row.slice(..1))?;
+            let mut picture = host.clone();
+            (3..6).for_each(|y| picture[y * 20 + 5..y * 20 + 9].fill(9));
+            picture[180] = expected[0];
+            assert_eq!(image.to_vec()?, picture);
+            assert!(image.rect(Rect::new(20, 10, 0, 0)).to_vec()?.is_empty());
+            scoped_gpu::ok(())
+        })
+    })?;
+    Ok(())
+}
+
+/// One random copy between rectangles of two pictures of different pitches, against a loop over elements; padding and
+/// everything beside the rectangle keep what they held.
+fn random_rectangle<'ctx, T: Element>(
+    ctx: &Context<'ctx>,
+    padding: &Padding<'ctx>,
+    random: &mut Random,
+) -> Result<(), Error> {
+    const PAINT: u8 = 0x5a;
+    let mut below = |limit: usize| random.below(limit as u64) as usize;
+    let (width, height) = (below(20), below(6));
+    let from = Rect::new(below(10), below(4), width, height);
+    let to = Rect::new(below(60), below(4), width, height);
+    let (from_width, from_height) = (from.x + width + below(9), from.y + height + below(3));
+    let (to_width, to_height) = (to.x + width + below(80), to.y + height + below(3));
+    let host = elements::<T>(random, from_width * from_height);
+    ctx.alloc((pitched::<T>(from_width, from_height), pitched::<T>(to_width, to_height)), |(mut a, mut b)| {
+        a.copy_from_host(&host)?;
+        padding.paint(ctx, &mut b, PAINT)?;
+        b.rect_mut(to).copy_from(&a.rect(from))?;
+        let (size, pitch) = (size_of::<T>(), b.pitch());
+        let source: &[u8] = bytemuck::cast_slice(&host);
+        let got = padding.bytes(ctx, &b)?;
+        let mut expected = vec![PAINT; got.len()];
+        for y in 0..height {
+            for x in 0..width {
+                let from = ((from.y + y) * from_width + from.x + x) * size;
+                let to = (to.y + y) * pitch + (to.x + x) * size;
+                expected[to..to + size].copy_from_slice(&source[from..from + size]);
+            }
+        }
+        assert!(
+            got == expected,
+            "{from} of {from_width} × {from_height} to {to} of {to_width} × {to_height}"
+        );
+        same(&a.to_vec()?, &host);
+        Ok(())
+    })
+}
+
+fn random_rectangles_against_a_loop(case: &mut Case) -> anyhow::Result<()> {
+    let mut random = Random::new(36);
+    let random = &mut random;
+    case.device.scope(|ctx| {
+        let padding = Padding::new(ctx)?;
+        for _ in 0..8 {
+            random_rectangle::<u8>(ctx, &padding, random)?;
+            random_rectangle::<u16>(ctx, &padding, random)?;
+            random_rectangle::<f32>(ctx, &padding, random)?;
+            random_rectangle::<[u8; 12]>(ctx, &padding, random)?;
+            random_rectangle::<[f64; 3]>(ctx, &padding, random)?;
+        }
+        scoped_gpu::ok(())
+    })?;
+    Ok(())
+}
+
+/// Writing a pitched array from the host writes no padding, in two and in three dimensions.
+fn padding_is_never_written(case: &mut Case) -> anyhow::Result<()> {
+    let host: Vec<[u8; 3]> = (0..30).map(|i| [i; 3]).collect();
+    case.device.scope(|ctx| {
+        let padding = Padding::new(ctx)?;
+        ctx.alloc((pitched_3d::<[u8; 3]>(5, 3, 2),), |(mut volume,)| {
+            padding.paint(ctx, &mut volume, 0xee)?;
+            volume.copy_from_host(&host)?;
+            let bytes = padding.bytes(ctx, &volume)?;
+            for (row, expected) in bytes.chunks(volume.pitch()).zip(host.chunks(5)) {
+                let (data, rest) = row.split_at(15);
+                assert_eq!(data, bytemuck::cast_slice::<[u8; 3], u8>(expected));
+                assert!(rest.iter().all(|&byte| byte == 0xee));
+            }
+            assert_eq!(volume.to_vec()?, host);
+            scoped_gpu::ok(())
+        })
+    })?;
+    Ok(())
+}
+
+/// Large enough for several staging blocks, of an odd size.
+fn megabytes(case: &mut Case) -> anyhow::Result<()> {
+    let host: Vec<u64> = (0..1_500_007u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let back = case.device.scope(|ctx| ctx.alloc((linear(&host),), |(x,)| x.to_vec()))?;
+    assert!(back == host);
+    Ok(())
+}
+
+const TESTS: &[Test] = &[
+    test!(every_element_type),
+    test!(structure_of_the_callers),
+    test!(ranges_of_linear).shows(&[37]),
+    test!(window_with_a_default_outside).shows(&[37]),
+    test!(rectangle_of_pitched),
+    test!(random_rectangles_against_a_loop).shows(&[36]),
+    test!(padding_is_never_written).shows(&[36]),
+    test!(megabytes),
+];
+
+pub const CHAPTER: Chapter = Chapter { name: "transfer", tests: TESTS };

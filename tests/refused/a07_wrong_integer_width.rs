@@ -1,0 +1,17 @@
+//! A kernel that takes a `u32` is not given a `usize`.
+
+use scoped_gpu::{Device, Launch, ReadWrite};
+
+const PTX: &str = include_str!("../../ptx/scale.ptx");
+
+fn main() -> scoped_gpu::Result<()> {
+    Device::host().scope(|ctx| {
+        let scale = ctx.module(PTX)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;
+        let mut x = ctx.buffer::<f32>(4)?;
+        x.fill(3.0)?;
+        let n = x.len();
+        ctx.launch(&scale, Launch::cover(n), (&mut x, 2.0, n))?;
+        assert_eq!(x.to_vec()?, [6.0; 4]);
+        scoped_gpu::ok(())
+    })
+}

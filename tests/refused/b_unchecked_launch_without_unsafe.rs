@@ -1,0 +1,16 @@
+//! An unchecked launch is `unsafe`: nobody looks at the kernel's accesses.
+
+use scoped_gpu::{Device, Launch, ReadWrite};
+
+const PTX: &str = include_str!("../../ptx/scale.ptx");
+
+fn main() -> scoped_gpu::Result<()> {
+    Device::host().scope(|ctx| {
+        let scale = ctx.module(PTX)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;
+        let mut x = ctx.buffer::<f32>(4)?;
+        x.fill(2.0)?;
+        ctx.launch_unchecked(&scale, Launch::cover(4), (&mut x, 4.0, 4))?;
+        assert_eq!(x.to_vec()?, [8.0; 4]);
+        scoped_gpu::ok(())
+    })
+}

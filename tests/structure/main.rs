@@ -1,0 +1,6 @@
+//! The shape of the sources: layers, where `unsafe` stands, what is never written. Each test reads `src/` as text.
+
+mod habits;
+mod layers;
+mod source;
+mod unsafe_code;
