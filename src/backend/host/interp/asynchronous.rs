@@ -73,7 +73,7 @@ impl<M: GlobalMemory> Context<'_, M> {
             }
             Op::AsyncArrive { space, address, no_increment } => {
                 // the copies are done: the increment of the pending count and the arrival cancel out
-                let places = self.objects(on, *space, address, pc)?;
+                let places = self.objects(on, *space, address, AccessKind::Atomic, pc)?;
                 if *no_increment {
                     self.update(on, &places, |object, _| (object.arrive(1), 0));
                 }
@@ -129,13 +129,14 @@ impl<M: GlobalMemory> Context<'_, M> {
         on: &Lanes<'_>,
         space: Space,
         address: &Address,
+        kind: AccessKind,
         pc: u32,
     ) -> Result<[Place; LANES], Box<Raise>> {
         let addresses = self.addresses(on, address);
         let mut places = [Place::Shared { offset: 0 }; LANES];
         for lane in lanes(on.mask) {
-            places[lane] = self.place(on, space, addresses[lane], 8, AccessKind::Atomic, lane)?;
-            self.observe(on, pc, lane, places[lane], 8, How::new(AccessKind::Atomic))?;
+            places[lane] = self.place(on, space, addresses[lane], 8, kind, lane)?;
+            self.observe(on, pc, lane, places[lane], 8, How::new(kind))?;
         }
         Ok(places)
     }
@@ -169,7 +170,9 @@ impl<M: GlobalMemory> Context<'_, M> {
             }
             return Ok(());
         };
-        let places = self.objects(on, mbarrier.space, address, pc)?;
+        // an object is born by a store
+        let kind = if mbarrier.op == MbarrierOp::Init { AccessKind::Store } else { AccessKind::Atomic };
+        let places = self.objects(on, mbarrier.space, address, kind, pc)?;
         let results = self.update(on, &places, |object, lane| {
             let count = counts[lane] & 0xffff_ffff;
             let token = object.pack();

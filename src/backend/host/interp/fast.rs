@@ -238,10 +238,10 @@ impl<M: GlobalMemory> Context<'_, M> {
                 Op::Sub32 { d, a, b } => map2_32(r, m, d, a, b, u32::wrapping_sub),
                 Op::Mul32 { d, a, b } => map2_32(r, m, d, a, b, u32::wrapping_mul),
                 Op::MulHiU32 { d, a, b } => {
-                    map2_32(r, m, d, a, b, |x, y| (u64::from(x) * u64::from(y) >> 32) as u32);
+                    map2_32(r, m, d, a, b, |x, y| ((u64::from(x) * u64::from(y)) >> 32) as u32);
                 }
                 Op::MulHiS32 { d, a, b } => {
-                    map2_32(r, m, d, a, b, |x, y| (i64::from(x as i32) * i64::from(y as i32) >> 32) as u32)
+                    map2_32(r, m, d, a, b, |x, y| ((i64::from(x as i32) * i64::from(y as i32)) >> 32) as u32)
                 }
                 Op::MinU32 { d, a, b } => map2_32(r, m, d, a, b, u32::min),
                 Op::MaxU32 { d, a, b } => map2_32(r, m, d, a, b, u32::max),

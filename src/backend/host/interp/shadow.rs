@@ -70,7 +70,8 @@ impl Shadow {
         is_before: impl Fn((Thread, u64)) -> bool,
     ) -> Result<(), Conflict> {
         let races = |earlier: &Mark| {
-            !(earlier.ordered && touch.mark.ordered) && !is_before((earlier.thread, earlier.time))
+            let both_ordered = earlier.ordered && touch.mark.ordered;
+            !(both_ordered || is_before((earlier.thread, earlier.time)))
         };
         for (index, at) in (offset..offset + size).enumerate() {
             let page = self.pages.entry(at / PAGE).or_insert_with(|| Box::new([Byte::default(); PAGE]));

@@ -215,7 +215,7 @@ pub(super) fn divide(a: Exact, b: Exact) -> Exact {
     let left = a.magnitude.leading_zeros();
     let dividend = a.magnitude << left;
     let quotient = dividend / b.magnitude;
-    let sticky = u128::from(dividend % b.magnitude != 0);
+    let sticky = u128::from(!dividend.is_multiple_of(b.magnitude));
     Exact { negative, exponent: a.exponent - left as i32 - b.exponent - 1, magnitude: quotient << 1 | sticky }
 }
 

@@ -5,6 +5,7 @@ mod common;
 mod corpus;
 mod divergence;
 mod faults;
+mod matrices;
 mod order;
 mod snippets;
 mod strict;

@@ -39,11 +39,11 @@ impl<M: GlobalMemory> Global<'_, M> {
                 same &= distance == 0;
             }
         }
-        if mask == FULL && consecutive && first % size == 0 {
+        if mask == FULL && consecutive && first.is_multiple_of(size) {
             let (stretch, offset) = self.stretch(first, size * LANES as u64, write)?;
             return Some(Pattern::Consecutive { allocation: stretch, offset });
         }
-        if mask == FULL && same && first % size == 0 {
+        if mask == FULL && same && first.is_multiple_of(size) {
             let (allocation, offset) = self.stretch(first, size, write)?;
             return Some(Pattern::Same { allocation, offset });
         }

@@ -196,7 +196,7 @@ fn integer_functions() {
             x.wrapping_shl(y & 31),
             x >> 3,
             (y >> 5) as i32,
-            (i64::from(x) * 3 >> 32) as i32,
+            ((i64::from(x) * 3) >> 32) as i32,
             x.wrapping_abs(),
             x.min(4),
             x.max(y as i32),
@@ -212,7 +212,7 @@ fn integer_functions() {
             z as u64 % u64::from(y | 1),
             u64::from(z.count_ones()),
             u64::from(z.leading_zeros()),
-            (u128::from(z as u64) * u128::from(y) >> 64) as u64,
+            ((u128::from(z as u64) * u128::from(y)) >> 64) as u64,
             shifted as u64,
             first_set(z.trailing_zeros(), 64) as u64,
         ];
