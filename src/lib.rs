@@ -34,12 +34,13 @@ pub use error::{Error, ErrorKind, Result, ok};
 pub use extent::{Extent, Rect};
 pub use fault::{Access, AccessKind, Blame, Fault, FaultKind, NearBuffer, Site, SourceLine, Space};
 pub use kernel::{
-    Argument, Arguments, Dynamic, DynamicArgument, Kernel, Launch, Module, Parameter, Read, ReadWrite, Signature, Write,
+    Argument, Arguments, Dynamic, DynamicArgument, Kernel, Launch, Module, Parameter, Read, ReadWrite,
+    Signature, Write,
 };
 pub use memory::{
-    Buffer, Filled, FromHost, Linear, Pinned, Pitched, PitchedSpec, PitchedView, PitchedViewMut, Readable, RectView,
-    RectViewMut, Spec, Specs, Uninit, View, ViewMut, Writable, Zeros, filled, linear, pitched, pitched_3d, uninit,
-    zeros,
+    Buffer, Filled, FromHost, Linear, Pinned, Pitched, PitchedSpec, PitchedView, PitchedViewMut, Readable,
+    RectView, RectViewMut, Spec, Specs, Uninit, View, ViewMut, Writable, Zeros, filled, linear, pitched,
+    pitched_3d, uninit, zeros,
 };
 pub use statistics::LaunchStatistics;
 pub use stream::{Event, Pending, Stream, Streams};

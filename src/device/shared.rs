@@ -65,7 +65,8 @@ impl Shared {
     pub(crate) fn leave(&self) {
         let mut scopes = lock(&self.scopes);
         scopes.open = scopes.open.saturating_sub(1);
-        let ended = matches!(self.backend.memory_info(), Err(ErrorKind::Poisoned { .. } | ErrorKind::Fault(_)));
+        let ended =
+            matches!(self.backend.memory_info(), Err(ErrorKind::Poisoned { .. } | ErrorKind::Fault(_)));
         if scopes.open == 0 && ended {
             scopes.poisoned = match self.backend.reset() {
                 Reset::Recovered => None,

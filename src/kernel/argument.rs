@@ -27,14 +27,9 @@ use crate::ptx::signature::KernelSignature;
 /// parameter type of their own, that another context's array fits.
 pub trait Argument<'ctx, P>: sealed::Bind<'ctx, P> {}
 
-<<<<<<< HEAD
 /// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`; for
 /// [`Dynamic`](crate::Dynamic), a `Vec` of [`DynamicArgument`](crate::DynamicArgument)s.
-pub trait Arguments<'ctx, S>: sealed::BindAll {}
-=======
-/// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`.
 pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
->>>>>>> main
 
 /// Collects the parameter block, the buffers and what the launch touches.
 #[doc(hidden)]
@@ -93,14 +88,9 @@ mod sealed {
         fn bind(self, binder: &mut Binder<'_>);
     }
 
-<<<<<<< HEAD
-    pub trait BindAll {
+    pub trait BindAll<'ctx, S> {
         /// Binds every argument; refuses those that do not fit a signature known only now.
         fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind>;
-=======
-    pub trait BindAll<'ctx, S> {
-        fn bind_all(self, binder: &mut Binder<'_>);
->>>>>>> main
     }
 }
 pub(crate) use sealed::{Bind, BindAll};
@@ -198,7 +188,9 @@ macro_rules! paste_free {
 }
 
 impl BindAll<'_, ()> for () {
-    fn bind_all(self, _: &mut Binder<'_>) {}
+    fn bind_all(self, _: &mut Binder<'_>) -> Result<(), ErrorKind> {
+        Ok(())
+    }
 }
 
 impl Arguments<'_, ()> for () {}

@@ -83,7 +83,7 @@ impl fmt::Debug for DynamicArgument<'_, '_> {
     }
 }
 
-impl BindAll for Vec<DynamicArgument<'_, '_>> {
+impl<'ctx> BindAll<'ctx, Dynamic> for Vec<DynamicArgument<'_, 'ctx>> {
     fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind> {
         let declared: SmallVec<[Declaration; 8]> = self.iter().map(|argument| argument.declaration).collect();
         compare(&declared, binder.signature()).map_err(|message| ErrorKind::Signature { message })?;

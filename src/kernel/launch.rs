@@ -101,7 +101,9 @@ impl Launch {
     /// Grid and block within the device's limits; `None` where there is nothing to launch.
     #[track_caller]
     fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
-        let refuse = |what: String| Err(Error::new(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }));
+        let refuse = |what: String| {
+            Err(Error::new(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }))
+        };
         let block = match self.shape {
             Shape::Cover { block, .. } | Shape::Grid { block, .. } => block,
         };

@@ -153,4 +153,3 @@ impl<S> fmt::Debug for Kernel<'_, S> {
         }
     }
 }
-

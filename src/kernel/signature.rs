@@ -89,7 +89,6 @@ impl fmt::Display for Declaration {
 }
 
 impl Declaration {
-
     /// Whether the PTX parameter can take it; the reason if not.
     fn mismatch(&self, parameter: &KernelParameter) -> Option<String> {
         let size = parameter.size as usize;

@@ -215,4 +215,3 @@ pub(crate) fn allocate<'ctx, O, R, E: From<Error>>(
         scope::Frame::close,
     )
 }
-

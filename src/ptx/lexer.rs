@@ -113,10 +113,7 @@ impl<'src> Lexer<'src> {
     ///
     /// [`Source`]: super::source::Source
     pub fn new(text: &'src str) -> Self {
-        Self {
-            bytes: text.as_bytes(),
-            at: 0,
-        }
+        Self { bytes: text.as_bytes(), at: 0 }
     }
 
     /// The next token, or [`TokenKind::End`].
@@ -126,10 +123,7 @@ impl<'src> Lexer<'src> {
         }
         let start = self.at;
         let kind = self.scan();
-        Token {
-            kind,
-            span: Span::new(start as u32, self.at as u32),
-        }
+        Token { kind, span: Span::new(start as u32, self.at as u32) }
     }
 
     /// Where the next token will be looked for.
@@ -188,8 +182,7 @@ impl<'src> Lexer<'src> {
     }
 
     fn is(&self, ahead: usize, class: u8) -> bool {
-        self.peek(ahead)
-            .is_some_and(|byte| CLASSES[byte as usize] & class != 0)
+        self.peek(ahead).is_some_and(|byte| CLASSES[byte as usize] & class != 0)
     }
 
     fn skip_while(&mut self, class: u8) {
@@ -308,8 +301,7 @@ impl<'src> Lexer<'src> {
         self.skip_while(DIGIT);
         let mut kind = TokenKind::Integer;
         // the dot of `.align 4.b8` begins the next word
-        let fraction =
-            self.is(1, DIGIT) || !self.is(1, FOLLOW) || matches!(self.peek(1), Some(b'e' | b'E'));
+        let fraction = self.is(1, DIGIT) || !self.is(1, FOLLOW) || matches!(self.peek(1), Some(b'e' | b'E'));
         if self.peek(0) == Some(b'.') && fraction {
             self.at += 1;
             self.skip_while(DIGIT);
@@ -341,11 +333,7 @@ impl<'src> Lexer<'src> {
         self.skip_while(HEX);
         let exact = self.at - start == digits && !self.is(0, FOLLOW);
         self.skip_while(FOLLOW);
-        if exact {
-            kind
-        } else {
-            TokenKind::Malformed(Malformed::HexFloat)
-        }
+        if exact { kind } else { TokenKind::Malformed(Malformed::HexFloat) }
     }
 
     /// A string ends on its line; a backslash keeps the character behind it.

@@ -59,6 +59,8 @@ impl LoadedPtx {
     /// Bytes of shared memory that the kernel `name` declares, dynamic memory not counted.
     #[must_use]
     pub fn static_shared_bytes(&self, name: &str) -> u32 {
-        self.module.function(name).map_or(0, |(_, kernel)| kernel.shared.dynamic_offset.max(kernel.shared.static_bytes))
+        self.module
+            .function(name)
+            .map_or(0, |(_, kernel)| kernel.shared.dynamic_offset.max(kernel.shared.static_bytes))
     }
 }

@@ -76,12 +76,8 @@ impl KernelSignature {
     /// A parameter that has no size (`.param .b8 x[]`), is a predicate or a register, or lies
     /// beyond [`MAX_PARAMETER_BYTES`].
     pub fn all(module: &Module<'_>) -> Result<Vec<Self>, SyntaxError> {
-        let kernels = module
-            .functions()
-            .filter(|function| function.kind == FunctionKind::Entry);
-        kernels
-            .map(|kernel| Self::of(kernel, module.address_size))
-            .collect()
+        let kernels = module.functions().filter(|function| function.kind == FunctionKind::Entry);
+        kernels.map(|kernel| Self::of(kernel, module.address_size)).collect()
     }
 
     /// The signature of `kernel`, a function of a module with addresses of `address_size` bits.
@@ -93,29 +89,19 @@ impl KernelSignature {
         let mut parameters = Vec::with_capacity(kernel.parameters.len());
         for parameter in &kernel.parameters {
             let placed = place(parameter, end, address_size).map_err(|reason| {
-                let message = format!(
-                    "kernel `{}`: parameter `{}` {reason}",
-                    kernel.name.text, parameter.name.text
-                );
+                let message =
+                    format!("kernel `{}`: parameter `{}` {reason}", kernel.name.text, parameter.name.text);
                 SyntaxError::new(parameter.span, message)
             })?;
             end = placed.offset + placed.size;
             parameters.push(placed);
         }
-        Ok(Self {
-            name: kernel.name.text.to_owned(),
-            parameters,
-            bytes: end,
-        })
+        Ok(Self { name: kernel.name.text.to_owned(), parameters, bytes: end })
     }
 }
 
 /// Puts `parameter` at the first place from `end` on that has its alignment.
-fn place(
-    parameter: &Parameter<'_>,
-    end: u32,
-    address_size: u32,
-) -> Result<KernelParameter, String> {
+fn place(parameter: &Parameter<'_>, end: u32, address_size: u32) -> Result<KernelParameter, String> {
     if parameter.space != Space::Param {
         return Err("is a register, which only a device function can take".to_owned());
     }
@@ -145,10 +131,7 @@ fn place(
     Ok(KernelParameter {
         name: parameter.name.text.to_owned(),
         kind: match parameter.pointer {
-            Some(pointer) => ParameterKind::Pointer {
-                space: pointer.space,
-                align: pointer.align,
-            },
+            Some(pointer) => ParameterKind::Pointer { space: pointer.space, align: pointer.align },
             None if array => ParameterKind::Array(parameter.ty, elements * parameter.vector),
             None => scalar_kind(parameter.ty, address_size),
         },
@@ -192,9 +175,7 @@ impl fmt::Display for ParameterKind {
             | Self::Float(ty)
             | Self::Handle(ty) => write!(f, "{ty}"),
             Self::Pointer { space: None, .. } => f.write_str("ptr"),
-            Self::Pointer {
-                space: Some(space), ..
-            } => write!(f, "ptr {}", space.name()),
+            Self::Pointer { space: Some(space), .. } => write!(f, "ptr {}", space.name()),
             Self::Array(ty, elements) => write!(f, "{ty}[{elements}]"),
         }
     }

@@ -28,10 +28,7 @@ impl Span {
 
     /// The smallest span that holds both.
     pub fn to(self, other: Self) -> Self {
-        Self {
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
     /// The span as a range that indexes the source text.
@@ -81,21 +78,13 @@ impl Source {
         if u32::try_from(text.len()).is_err() {
             return Err(SyntaxError::new(
                 Span::default(),
-                format!(
-                    "`{name}` has {} bytes of PTX, the limit is {} (4 GiB − 1)",
-                    text.len(),
-                    u32::MAX
-                ),
+                format!("`{name}` has {} bytes of PTX, the limit is {} (4 GiB − 1)", text.len(), u32::MAX),
             ));
         }
         let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
         let mut line_starts = vec![0];
         line_starts.extend(newlines.map(|(at, _)| at as u32 + 1));
-        Ok(Self {
-            name,
-            text,
-            line_starts,
-        })
+        Ok(Self { name, text, line_starts })
     }
 
     /// The name this source is reported under.
@@ -131,10 +120,7 @@ impl Source {
         let before = self.text.as_bytes()[start..end].iter();
         // every byte that does not continue a UTF-8 sequence begins a character
         let characters = before.filter(|&&byte| byte & 0xC0 != 0x80).count();
-        Position {
-            line,
-            column: characters as u32 + 1,
-        }
+        Position { line, column: characters as u32 + 1 }
     }
 
     /// The text of line `line` (from 1) without its line end; empty for a line that is not there.
@@ -169,12 +155,7 @@ pub struct SyntaxError {
 
 impl SyntaxError {
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
-        Self {
-            span,
-            message: message.into(),
-            label: None,
-            help: None,
-        }
+        Self { span, message: message.into(), label: None, help: None }
     }
 
     pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
@@ -214,23 +195,15 @@ impl SyntaxError {
         let end = source.line_starts.get(last as usize);
         let end = end.map_or(source.text.len(), |&next| next as usize);
         let text = source.text.get(begin..end).unwrap_or("");
-        let mark = (self.span.start as usize)
-            .saturating_sub(begin)
-            .min(text.len())
-            ..(self.span.end as usize)
-                .saturating_sub(begin)
-                .min(text.len());
+        let mark = (self.span.start as usize).saturating_sub(begin).min(text.len())
+            ..(self.span.end as usize).saturating_sub(begin).min(text.len());
 
-        let annotation = AnnotationKind::Primary
-            .span(mark)
-            .label(self.label.as_deref());
+        let annotation = AnnotationKind::Primary.span(mark).label(self.label.as_deref());
         let snippet = Snippet::source(text)
             .path(source.name.as_str())
             .line_start(first as usize)
             .annotation(annotation);
-        let mut group = Level::ERROR
-            .primary_title(self.message.as_str())
-            .element(snippet);
+        let mut group = Level::ERROR.primary_title(self.message.as_str()).element(snippet);
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
         }

@@ -130,6 +130,11 @@ impl fmt::Debug for Streams<'_, '_, '_> {
 
 impl fmt::Debug for Stream<'_, '_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stream {{ number {}, {} operations queued }}", self.id.0, self.streams.core.ledger().moment(self.id))
+        write!(
+            f,
+            "Stream {{ number {}, {} operations queued }}",
+            self.id.0,
+            self.streams.core.ledger().moment(self.id)
+        )
     }
 }

@@ -4,7 +4,7 @@ use crate::context::core::Core;
 use crate::element::Element;
 use crate::error::Error;
 use crate::memory::{
-    Buffer, Linear, Pitched, PitchedView, PitchedViewMut, RectView, RectViewMut, Readable, Region, View,
+    Buffer, Linear, Pitched, PitchedView, PitchedViewMut, Readable, RectView, RectViewMut, Region, View,
     ViewMut,
 };
 use crate::transfer::plan::{self, HostSide};
@@ -154,4 +154,3 @@ impl<T: Element> View<'_, '_, T> {
         self.slice(first..first + inside).copy_to_host(&mut host[skipped..skipped + inside])
     }
 }
-

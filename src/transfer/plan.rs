@@ -34,7 +34,11 @@ fn same_size(what: &str, device: usize, host: usize, size: usize) -> Result<(), 
     }
     let elements = |bytes: usize| bytes.checked_div(size).unwrap_or(0);
     Err(Error::new(ErrorKind::Shape {
-        message: format!("{what}: {} elements on the device, {} on the host", elements(device), elements(host)),
+        message: format!(
+            "{what}: {} elements on the device, {} on the host",
+            elements(device),
+            elements(host)
+        ),
     }))
 }
 
@@ -143,7 +147,12 @@ unsafe fn queue(
 
 /// Queues a fill of every element of `region`; padding is not written.
 #[track_caller]
-pub(crate) fn fill<T: Element>(core: &Core, stream: StreamId, region: &Region<'_>, value: T) -> Result<(), Error> {
+pub(crate) fn fill<T: Element>(
+    core: &Core,
+    stream: StreamId,
+    region: &Region<'_>,
+    value: T,
+) -> Result<(), Error> {
     if region.is_empty() {
         return Ok(());
     }

@@ -152,9 +152,7 @@ impl<'src> Modifiers<'src> {
 
     /// Those that are types, in the order they stand: destination first for `cvt`.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = Type> + '_ {
-        self.0
-            .iter()
-            .filter_map(|modifier| Type::from_name(modifier.text))
+        self.0.iter().filter_map(|modifier| Type::from_name(modifier.text))
     }
 }
 

@@ -5,10 +5,7 @@ use super::types::*;
 
 /// Two-operand integer arithmetic. `U16x2` and `S16x2` work on each half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the PTX instruction of that name"
-)]
+#[expect(missing_docs, reason = "each variant is the PTX instruction of that name")]
 pub enum IntegerOp {
     Add,
     Sub,
@@ -64,10 +61,7 @@ pub enum DotForm {
 
 /// One-operand integer operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the PTX instruction of that name"
-)]
+#[expect(missing_docs, reason = "each variant is the PTX instruction of that name")]
 pub enum IntegerUnaryOp {
     Neg,
     Abs,
@@ -143,10 +137,7 @@ pub enum NarrowFloat {
 
 /// Two-operand floating-point operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the PTX instruction of that name"
-)]
+#[expect(missing_docs, reason = "each variant is the PTX instruction of that name")]
 pub enum FloatOp {
     Add,
     Sub,
@@ -160,10 +151,7 @@ pub enum FloatOp {
 
 /// One-operand floating-point operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the PTX instruction of that name"
-)]
+#[expect(missing_docs, reason = "each variant is the PTX instruction of that name")]
 pub enum FloatUnaryOp {
     Neg,
     Abs,

@@ -62,24 +62,12 @@ impl Op {
 
     /// Does it read the thread's hidden carry flag?
     pub fn reads_carry(&self) -> bool {
-        matches!(
-            self,
-            Op::Carry { carry_in: true, .. } | Op::MultiplyAddCarry { carry_in: true, .. }
-        )
+        matches!(self, Op::Carry { carry_in: true, .. } | Op::MultiplyAddCarry { carry_in: true, .. })
     }
 
     /// Does it write the thread's hidden carry flag?
     pub fn writes_carry(&self) -> bool {
-        matches!(
-            self,
-            Op::Carry {
-                carry_out: true,
-                ..
-            } | Op::MultiplyAddCarry {
-                carry_out: true,
-                ..
-            }
-        )
+        matches!(self, Op::Carry { carry_out: true, .. } | Op::MultiplyAddCarry { carry_out: true, .. })
     }
 
     /// The accesses to memory that the operation names by an address operand. Parameter space counts;
@@ -87,36 +75,15 @@ impl Op {
     /// touching anything.
     pub fn memory_accesses(&self) -> smallvec::SmallVec<[MemoryAccess; 2]> {
         use MemoryAccessKind::*;
-        let one = |kind, space, address, size| {
-            smallvec::smallvec![MemoryAccess {
-                kind,
-                space,
-                address,
-                size
-            }]
-        };
+        let one =
+            |kind, space, address, size| smallvec::smallvec![MemoryAccess { kind, space, address, size }];
         match self {
             Op::Load(l) => one(Read, l.space, l.address, l.ty.bytes() * l.dsts.len() as u32),
-            Op::Store(s) => one(
-                Write,
-                s.space,
-                s.address,
-                s.ty.bytes() * s.srcs.len() as u32,
-            ),
+            Op::Store(s) => one(Write, s.space, s.address, s.ty.bytes() * s.srcs.len() as u32),
             Op::Atomic(a) => one(Atomic, a.space, a.address, a.ty.bytes() * a.a.len() as u32),
             Op::AsyncCopy { dst, src, size, .. } => smallvec::smallvec![
-                MemoryAccess {
-                    kind: Read,
-                    space: Space::Global,
-                    address: *src,
-                    size: *size
-                },
-                MemoryAccess {
-                    kind: Write,
-                    space: Space::Shared,
-                    address: *dst,
-                    size: *size
-                },
+                MemoryAccess { kind: Read, space: Space::Global, address: *src, size: *size },
+                MemoryAccess { kind: Write, space: Space::Shared, address: *dst, size: *size },
             ],
             Op::AsyncArrive { space, address, .. } => one(Atomic, *space, *address, 8),
             Op::Mbarrier(m) => match m.address {
@@ -161,10 +128,7 @@ impl Inst {
             Op::Return | Op::Exit | Op::Trap | Op::Unsupported(_) => true,
             _ => false,
         };
-        Successors {
-            falls_through: !leaves || self.guard.is_some(),
-            targets,
-        }
+        Successors { falls_through: !leaves || self.guard.is_some(), targets }
     }
 }
 
@@ -180,13 +144,8 @@ impl Op {
             }
         };
         match self {
-            Op::Hint {
-                address: Some(a), ..
-            } => address(a),
-            op => op
-                .memory_accesses()
-                .iter()
-                .for_each(|access| address(&access.address)),
+            Op::Hint { address: Some(a), .. } => address(a),
+            op => op.memory_accesses().iter().for_each(|access| address(&access.address)),
         }
     }
 }

@@ -47,11 +47,7 @@ pub enum Op {
     /// `mov` from a special register. The value is truncated or zero-extended to `dst`.
     ReadSpecial { dst: Reg, special: SpecialReg },
     /// `mov` of the address of a declaration, in the declaration's own space.
-    AddressOf {
-        dst: Reg,
-        symbol: Symbol,
-        offset: i64,
-    },
+    AddressOf { dst: Reg, symbol: Symbol, offset: i64 },
     /// `mov.b64 d, {a, b}`: concatenates 2, 4 or 8 equal parts, first part in the low bits.
     Pack { dst: Reg, parts: Operands },
     /// `mov.b64 {a, b}, s`: splits into 2, 4 or 8 equal parts, low bits first.
@@ -59,34 +55,11 @@ pub enum Op {
 
     // ---- integers ----------------------------------------------------------------------------
     /// Two-operand arithmetic. For `MulWide`, `dst` is twice as wide as `ty`.
-    Integer {
-        op: IntegerOp,
-        ty: Type,
-        saturate: bool,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-    },
+    Integer { op: IntegerOp, ty: Type, saturate: bool, dst: Reg, a: Operand, b: Operand },
     /// `a × b + c`. For `Wide`, `c` and `dst` are twice as wide as `ty`.
-    MultiplyAdd {
-        part: MulPart,
-        ty: Type,
-        saturate: bool,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        c: Operand,
-    },
+    MultiplyAdd { part: MulPart, ty: Type, saturate: bool, dst: Reg, a: Operand, b: Operand, c: Operand },
     /// `add.cc`, `addc`, `addc.cc`, and the same for `sub`. Not both flags are false.
-    Carry {
-        op: CarryOp,
-        ty: Type,
-        carry_in: bool,
-        carry_out: bool,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-    },
+    Carry { op: CarryOp, ty: Type, carry_in: bool, carry_out: bool, dst: Reg, a: Operand, b: Operand },
     /// `mad.cc`, `madc`, `madc.cc` (`Lo` or `Hi`). Not both flags are false.
     MultiplyAddCarry {
         part: MulPart,
@@ -99,113 +72,33 @@ pub enum Op {
         c: Operand,
     },
     /// `sad`: `c + |a − b|`.
-    SumAbsoluteDifference {
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        c: Operand,
-    },
+    SumAbsoluteDifference { ty: Type, dst: Reg, a: Operand, b: Operand, c: Operand },
     /// `dp4a`, `dp2a`: dot product of bytes, all registers 32 bits.
-    DotProduct {
-        form: DotForm,
-        a_signed: bool,
-        b_signed: bool,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        c: Operand,
-    },
+    DotProduct { form: DotForm, a_signed: bool, b_signed: bool, dst: Reg, a: Operand, b: Operand, c: Operand },
     /// One operand. `dst` of `Popc`, `Clz` and `Bfind` is 32 bits for any `ty`.
-    IntegerUnary {
-        op: IntegerUnaryOp,
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-    },
+    IntegerUnary { op: IntegerUnaryOp, ty: Type, dst: Reg, a: Operand },
     /// `and`, `or`, `xor`, also of predicates (`ty` is `Pred`).
-    Logic {
-        op: BoolOp,
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-    },
+    Logic { op: BoolOp, ty: Type, dst: Reg, a: Operand, b: Operand },
     /// `lop3`: bit `a·4 + b·2 + c` of `lut`, at each position. With `predicate`, also
     /// `p = (d != 0) op q`, and `dst` may be a sink.
-    Lop3 {
-        lut: u8,
-        dst: Option<Reg>,
-        a: Operand,
-        b: Operand,
-        c: Operand,
-        predicate: Option<Lop3Predicate>,
-    },
+    Lop3 { lut: u8, dst: Option<Reg>, a: Operand, b: Operand, c: Operand, predicate: Option<Lop3Predicate> },
     /// `shl`, `shr` (arithmetic if `ty` is signed). `b` is 32 bits, unsigned; amounts above the width
     /// act as the width.
-    Shift {
-        left: bool,
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-    },
+    Shift { left: bool, ty: Type, dst: Reg, a: Operand, b: Operand },
     /// `shf`: the 64 bits `b:a` (b high) shifted by `c`; left keeps the high word, right the low one.
-    FunnelShift {
-        left: bool,
-        range: Range,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        c: Operand,
-    },
+    FunnelShift { left: bool, range: Range, dst: Reg, a: Operand, b: Operand, c: Operand },
     /// `bfe`: `length` bits of `a` from `position` (both 32 bits), sign-extended if `ty` is signed.
-    BitFieldExtract {
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-        position: Operand,
-        length: Operand,
-    },
+    BitFieldExtract { ty: Type, dst: Reg, a: Operand, position: Operand, length: Operand },
     /// `bfi`: `b` with `length` bits from `position` replaced by the low bits of `a`.
-    BitFieldInsert {
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        position: Operand,
-        length: Operand,
-    },
+    BitFieldInsert { ty: Type, dst: Reg, a: Operand, b: Operand, position: Operand, length: Operand },
     /// `bmsk`: `length` ones from `position`.
-    BitMask {
-        range: Range,
-        dst: Reg,
-        position: Operand,
-        length: Operand,
-    },
+    BitMask { range: Range, dst: Reg, position: Operand, length: Operand },
     /// `szext`: the low `length` bits of `a`, sign- or zero-extended by `ty`.
-    Extend {
-        range: Range,
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-        length: Operand,
-    },
+    Extend { range: Range, ty: Type, dst: Reg, a: Operand, length: Operand },
     /// `fns`: position of the `offset`-th set bit of `mask` counted from `base`.
-    FindNthSet {
-        dst: Reg,
-        mask: Operand,
-        base: Operand,
-        offset: Operand,
-    },
+    FindNthSet { dst: Reg, mask: Operand, base: Operand, offset: Operand },
     /// `prmt`: four bytes picked from the eight of `b:a`.
-    Permute {
-        mode: PermuteMode,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        selector: Operand,
-    },
+    Permute { mode: PermuteMode, dst: Reg, a: Operand, b: Operand, selector: Operand },
 
     // ---- floating point ----------------------------------------------------------------------
     /// Two operands. `ty` is `f16 f16x2 bf16 bf16x2 f32 f32x2 f64`, or mixed by `narrow`.
@@ -238,21 +131,9 @@ pub enum Op {
         a: Operand,
     },
     /// `min`/`max` of three `f32`.
-    FloatMinMax3 {
-        max: bool,
-        modifiers: FloatModifiers,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        c: Operand,
-    },
+    FloatMinMax3 { max: bool, modifiers: FloatModifiers, dst: Reg, a: Operand, b: Operand, c: Operand },
     /// `testp`
-    TestProperty {
-        property: FloatProperty,
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-    },
+    TestProperty { property: FloatProperty, ty: Type, dst: Reg, a: Operand },
 
     // ---- comparison and selection ------------------------------------------------------------
     /// `setp`: `p = (a cmp b) op c`, `q = !(a cmp b) op c`. For packed types, `p` is the low half's
@@ -280,21 +161,9 @@ pub enum Op {
         b: Operand,
     },
     /// `selp`: `a` where the predicate holds, else `b`. Also `mov`-like for any width.
-    Select {
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        predicate: PredicateOperand,
-    },
+    Select { dst: Reg, a: Operand, b: Operand, predicate: PredicateOperand },
     /// `slct`: `a` where `c >= 0` (`selector_ty` is `S32` or `F32`), else `b`.
-    SelectBySign {
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        selector_ty: Type,
-        flush: bool,
-        c: Operand,
-    },
+    SelectBySign { dst: Reg, a: Operand, b: Operand, selector_ty: Type, flush: bool, c: Operand },
 
     // ---- conversion --------------------------------------------------------------------------
     /// `cvt` of one value. `src` may be wider than `src_ty`, `dst` wider than `dst_ty` (rule 4).
@@ -312,20 +181,9 @@ pub enum Op {
     },
     /// `cvt.pack.sat`: `a` and `b` (S32) saturated to `ty` and packed, `a` above `b`; for 8 bits the
     /// low half of `c` moves to the high half.
-    PackSaturate {
-        ty: Type,
-        dst: Reg,
-        a: Operand,
-        b: Operand,
-        c: Option<Operand>,
-    },
+    PackSaturate { ty: Type, dst: Reg, a: Operand, b: Operand, c: Option<Operand> },
     /// `cvta`: between an address in `space` and a generic one.
-    ConvertAddress {
-        to_generic: bool,
-        space: Space,
-        dst: Reg,
-        src: Operand,
-    },
+    ConvertAddress { to_generic: bool, space: Space, dst: Reg, src: Operand },
     /// `isspacep`: does the generic address `a` lie in `space`?
     IsSpace { space: Space, dst: Reg, a: Operand },
 
@@ -351,36 +209,20 @@ pub enum Op {
     /// `cp.async.wait_group n`, `cp.async.wait_all` (`None`).
     AsyncWait { pending: Option<u32> },
     /// `cp.async.mbarrier.arrive`: triggers an arrival once the thread's copies are complete.
-    AsyncArrive {
-        space: Space,
-        address: Address,
-        no_increment: bool,
-    },
+    AsyncArrive { space: Space, address: Address, no_increment: bool },
     /// `mbarrier.*`: the 64-bit object at `address`.
     Mbarrier(Box<Mbarrier>),
     /// `membar`, `fence`: orders memory. Proxy fences order nothing here.
-    Fence {
-        order: MemoryOrder,
-        scope: Scope,
-        proxy: bool,
-    },
+    Fence { order: MemoryOrder, scope: Scope, proxy: bool },
     /// `prefetch`, `discard`, `applypriority`, `griddepcontrol`, `setmaxnreg`, `pmevent`:
     /// no effect on results. `discard` leaves contents unspecified; here they stay.
-    Hint {
-        what: Hint,
-        address: Option<Address>,
-        space: Space,
-    },
+    Hint { what: Hint, address: Option<Address>, space: Space },
 
     // ---- control -----------------------------------------------------------------------------
     /// `bra`
     Branch { target: u32, uniform: bool },
     /// `brx.idx`: an index past the end is a fault.
-    BranchIndexed {
-        index: Operand,
-        targets: Box<[u32]>,
-        uniform: bool,
-    },
+    BranchIndexed { index: Operand, targets: Box<[u32]>, uniform: bool },
     /// `call`
     Call(Box<Call>),
     /// `ret`: from a kernel, the same as `exit`.
@@ -410,55 +252,21 @@ pub enum Op {
         c: Operand,
     },
     /// `vote.sync` (`mask`), `vote` (none). `dst` is a predicate, for `Ballot` 32 bits.
-    Vote {
-        mode: VoteMode,
-        mask: Option<Operand>,
-        dst: Reg,
-        source: PredicateOperand,
-    },
+    Vote { mode: VoteMode, mask: Option<Operand>, dst: Reg, source: PredicateOperand },
     /// `match.sync`: lanes of `mask` with an equal `a` (32 or 64 bits by `ty`). `predicate` for `all`.
-    Match {
-        all: bool,
-        ty: Type,
-        dst: Option<Reg>,
-        predicate: Option<Reg>,
-        a: Operand,
-        mask: Operand,
-    },
+    Match { all: bool, ty: Type, dst: Option<Reg>, predicate: Option<Reg>, a: Operand, mask: Operand },
     /// `redux.sync`. `modifiers` for `f32` (`.abs`, `.NaN`).
-    Reduce {
-        op: ReduceOp,
-        ty: Type,
-        absolute: bool,
-        nan: bool,
-        dst: Reg,
-        a: Operand,
-        mask: Operand,
-    },
+    Reduce { op: ReduceOp, ty: Type, absolute: bool, nan: bool, dst: Reg, a: Operand, mask: Operand },
     /// `activemask`
     ActiveMask { dst: Reg },
     /// `elect.sync`: one lane of `mask` gets a true `predicate`; all get its number in `dst`.
-    Elect {
-        dst: Option<Reg>,
-        predicate: Option<Reg>,
-        mask: Operand,
-    },
+    Elect { dst: Option<Reg>, predicate: Option<Reg>, mask: Operand },
 
     // ---- matrices ----------------------------------------------------------------------------
     /// `ldmatrix .m8n8 .b16`: `dsts` are 1, 2 or 4 registers of 32 bits.
-    LoadMatrix {
-        transpose: bool,
-        space: Space,
-        dsts: Destinations,
-        address: Address,
-    },
+    LoadMatrix { transpose: bool, space: Space, dsts: Destinations, address: Address },
     /// `stmatrix .m8n8 .b16`.
-    StoreMatrix {
-        transpose: bool,
-        space: Space,
-        srcs: Operands,
-        address: Address,
-    },
+    StoreMatrix { transpose: bool, space: Space, srcs: Operands, address: Address },
     /// `movmatrix .m8n8 .trans .b16`.
     TransposeMatrix { dst: Reg, src: Operand },
     /// `mma.sync.aligned.mMnNkK.row.col`.

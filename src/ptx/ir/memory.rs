@@ -128,10 +128,7 @@ pub enum MbarrierOp {
 
 /// Instructions without an effect on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the PTX instruction of that name"
-)]
+#[expect(missing_docs, reason = "each variant is the PTX instruction of that name")]
 pub enum Hint {
     Prefetch,
     Discard,
@@ -165,10 +162,7 @@ pub enum CallTarget {
     Intrinsic(Intrinsic),
     /// A function pointer (the value [`Symbol::Function`] gave); the callee's blocks must have the
     /// sizes that `args` and `rets` assume. `candidates`: from `.calltargets`, if given.
-    Indirect {
-        pointer: Operand,
-        candidates: Option<Box<[FunctionId]>>,
-    },
+    Indirect { pointer: Operand, candidates: Option<Box<[FunctionId]>> },
 }
 
 /// Functions that a CUDA device provides.

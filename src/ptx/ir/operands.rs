@@ -279,10 +279,7 @@ pub enum Range {
 
 /// A special register. Those of clusters read as in a cluster of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the PTX register of that name; axes are 0, 1, 2"
-)]
+#[expect(missing_docs, reason = "each variant is the PTX register of that name; axes are 0, 1, 2")]
 pub enum SpecialReg {
     Tid(Axis),
     NTid(Axis),

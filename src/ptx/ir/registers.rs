@@ -61,15 +61,8 @@ impl Visitor<'_> {
             | Op::Shift { dst, a, b, .. }
             | Op::Float { dst, a, b, .. }
             | Op::ConvertPair { dst, a, b, .. }
-            | Op::BitMask {
-                dst,
-                position: a,
-                length: b,
-                ..
-            }
-            | Op::Extend {
-                dst, a, length: b, ..
-            } => {
+            | Op::BitMask { dst, position: a, length: b, .. }
+            | Op::Extend { dst, a, length: b, .. } => {
                 self.uses(&[*a, *b]);
                 self.def(*dst);
             }
@@ -81,37 +74,13 @@ impl Visitor<'_> {
             | Op::FloatMultiplyAdd { dst, a, b, c, .. }
             | Op::FloatMinMax3 { dst, a, b, c, .. }
             | Op::SelectBySign { dst, a, b, c, .. }
-            | Op::BitFieldExtract {
-                dst,
-                a,
-                position: b,
-                length: c,
-                ..
-            }
-            | Op::FindNthSet {
-                dst,
-                mask: a,
-                base: b,
-                offset: c,
-            }
-            | Op::Permute {
-                dst,
-                a,
-                b,
-                selector: c,
-                ..
-            } => {
+            | Op::BitFieldExtract { dst, a, position: b, length: c, .. }
+            | Op::FindNthSet { dst, mask: a, base: b, offset: c }
+            | Op::Permute { dst, a, b, selector: c, .. } => {
                 self.uses(&[*a, *b, *c]);
                 self.def(*dst);
             }
-            Op::BitFieldInsert {
-                dst,
-                a,
-                b,
-                position,
-                length,
-                ..
-            } => {
+            Op::BitFieldInsert { dst, a, b, position, length, .. } => {
                 self.uses(&[*a, *b, *position, *length]);
                 self.def(*dst);
             }
@@ -122,14 +91,7 @@ impl Visitor<'_> {
                 self.uses(&[*a]);
                 self.def(*dst);
             }
-            Op::Lop3 {
-                dst,
-                a,
-                b,
-                c,
-                predicate,
-                ..
-            } => {
+            Op::Lop3 { dst, a, b, c, predicate, .. } => {
                 self.uses(&[*a, *b, *c]);
                 if let Some(p) = predicate {
                     self.predicate(&p.q);
@@ -137,35 +99,21 @@ impl Visitor<'_> {
                 }
                 self.defs(&[*dst]);
             }
-            Op::SetPredicate {
-                combine,
-                dst,
-                other,
-                a,
-                b,
-                ..
-            } => {
+            Op::SetPredicate { combine, dst, other, a, b, .. } => {
                 self.uses(&[*a, *b]);
                 if let Some((_, p)) = combine {
                     self.predicate(p);
                 }
                 self.defs(&[*dst, *other]);
             }
-            Op::Set {
-                combine, dst, a, b, ..
-            } => {
+            Op::Set { combine, dst, a, b, .. } => {
                 self.uses(&[*a, *b]);
                 if let Some((_, p)) = combine {
                     self.predicate(p);
                 }
                 self.def(*dst);
             }
-            Op::Select {
-                dst,
-                a,
-                b,
-                predicate,
-            } => {
+            Op::Select { dst, a, b, predicate } => {
                 self.uses(&[*a, *b]);
                 self.predicate(predicate);
                 self.def(*dst);
@@ -193,13 +141,7 @@ impl Visitor<'_> {
                 self.uses(a.b.as_slice());
                 self.defs(&a.dsts);
             }
-            Op::AsyncCopy {
-                dst,
-                src,
-                source_size,
-                ignore_source,
-                ..
-            } => {
+            Op::AsyncCopy { dst, src, source_size, ignore_source, .. } => {
                 self.address(dst);
                 self.address(src);
                 self.uses(source_size.as_slice());
@@ -237,33 +179,17 @@ impl Visitor<'_> {
                 }
             }
             Op::WarpBarrier { mask } => self.uses(&[*mask]),
-            Op::Shuffle {
-                mask,
-                dst,
-                predicate,
-                a,
-                b,
-                c,
-                ..
-            } => {
+            Op::Shuffle { mask, dst, predicate, a, b, c, .. } => {
                 self.uses(&[*a, *b, *c]);
                 self.uses(mask.as_slice());
                 self.defs(&[*dst, *predicate]);
             }
-            Op::Vote {
-                mask, dst, source, ..
-            } => {
+            Op::Vote { mask, dst, source, .. } => {
                 self.predicate(source);
                 self.uses(mask.as_slice());
                 self.def(*dst);
             }
-            Op::Match {
-                dst,
-                predicate,
-                a,
-                mask,
-                ..
-            } => {
+            Op::Match { dst, predicate, a, mask, .. } => {
                 self.uses(&[*a, *mask]);
                 self.defs(&[*dst, *predicate]);
             }
@@ -271,11 +197,7 @@ impl Visitor<'_> {
                 self.uses(&[*a, *mask]);
                 self.def(*dst);
             }
-            Op::Elect {
-                dst,
-                predicate,
-                mask,
-            } => {
+            Op::Elect { dst, predicate, mask } => {
                 self.uses(&[*mask]);
                 self.defs(&[*dst, *predicate]);
             }

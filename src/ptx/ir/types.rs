@@ -82,8 +82,9 @@ impl Type {
             B1 | B8 | B16 | B32 | B64 | B128 => TypeKind::Bits,
             U4 | U8 | U16 | U32 | U64 | U16x2 => TypeKind::Unsigned,
             S4 | S8 | S16 | S32 | S64 | S16x2 => TypeKind::Signed,
-            F16 | BF16 | TF32 | F32 | F64 | F16x2 | BF16x2 | F32x2 | E4M3 | E5M2 | E4M3x2
-            | E5M2x2 => TypeKind::Float,
+            F16 | BF16 | TF32 | F32 | F64 | F16x2 | BF16x2 | F32x2 | E4M3 | E5M2 | E4M3x2 | E5M2x2 => {
+                TypeKind::Float
+            }
         }
     }
 

@@ -8,11 +8,7 @@ use crate::ptx::ir::*;
 
 impl<'src> Body<'_, '_, 'src> {
     /// `cp.async` and its companions; bulk copies are not supported.
-    pub(super) fn async_copy(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn async_copy(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         if !m.flag("async") {
             return Err(Stop::Unsupported);
         }
@@ -32,9 +28,7 @@ impl<'src> Body<'_, '_, 'src> {
             let Operand::Imm(pending) = self.value(count, Type::U32)? else {
                 return self.error(count.span, "the number of groups is a constant");
             };
-            self.push(Op::AsyncWait {
-                pending: Some(pending as u32),
-            });
+            self.push(Op::AsyncWait { pending: Some(pending as u32) });
             return Ok(());
         }
         if m.flag("mbarrier") {
@@ -62,10 +56,7 @@ impl<'src> Body<'_, '_, 'src> {
             Operand::Imm(16) => 16,
             Operand::Imm(bytes @ (4 | 8)) if through == CacheOp::Ca => bytes as u32,
             _ => {
-                return self.error(
-                    size.span,
-                    "the size of `cp.async` is 4, 8 or 16 bytes, with `.cg` 16",
-                );
+                return self.error(size.span, "the size of `cp.async` is 4, 8 or 16 bytes, with `.cg` 16");
             }
         };
         let (mut source_size, mut ignore_source) = (None, None);
@@ -75,13 +66,7 @@ impl<'src> Body<'_, '_, 'src> {
                 Either::Word(word) => source_size = Some(word),
             }
         }
-        self.push(Op::AsyncCopy {
-            dst,
-            src,
-            size,
-            source_size,
-            ignore_source,
-        });
+        self.push(Op::AsyncCopy { dst, src, size, source_size, ignore_source });
         Ok(())
     }
 
@@ -91,13 +76,9 @@ impl<'src> Body<'_, '_, 'src> {
             return Ok(Either::Predicate(self.predicate(operand)?));
         }
         Ok(match self.value(operand, Type::U32)? {
-            value @ Operand::Reg(Reg {
-                width: Width::Predicate,
-                ..
-            }) => Either::Predicate(PredicateOperand {
-                value,
-                negated: false,
-            }),
+            value @ Operand::Reg(Reg { width: Width::Predicate, .. }) => {
+                Either::Predicate(PredicateOperand { value, negated: false })
+            }
             value => Either::Word(value),
         })
     }
@@ -114,19 +95,11 @@ impl<'src> Body<'_, '_, 'src> {
         m.finish()?;
         let [address] = self.operands(i)?;
         let (address, space) = self.memory_operand(address, space)?;
-        self.push(Op::AsyncArrive {
-            space,
-            address,
-            no_increment,
-        });
+        self.push(Op::AsyncArrive { space, address, no_increment });
         Ok(())
     }
 
-    pub(super) fn mbarrier(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn mbarrier(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let word = m.needed(&[
             ("init", Word::Init),
             ("inval", Word::Invalidate),
@@ -170,27 +143,20 @@ impl<'src> Body<'_, '_, 'src> {
         self.mbarrier_operands(i, op, space)
     }
 
-    fn mbarrier_operands(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        op: MbarrierOp,
-        space: Space,
-    ) -> Lowered<()> {
+    fn mbarrier_operands(&mut self, i: &ast::Instruction<'src>, op: MbarrierOp, space: Space) -> Lowered<()> {
         let state_ty = match op {
             MbarrierOp::TestWait { parity: true, .. } => Type::U32,
             _ => Type::B64,
         };
         let (dst, address, count, state) = match (op, i.operands.as_slice()) {
             (MbarrierOp::Invalidate, [address]) => (None, Some(address), None, None),
-            (
-                MbarrierOp::Init | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx,
-                [address, count],
-            ) => (None, Some(address), Some(count), None),
+            (MbarrierOp::Init | MbarrierOp::ExpectTx | MbarrierOp::CompleteTx, [address, count]) => {
+                (None, Some(address), Some(count), None)
+            }
             (MbarrierOp::Arrive { .. }, [dst, address]) => (Some(dst), Some(address), None, None),
-            (
-                MbarrierOp::Arrive { .. } | MbarrierOp::ArriveExpectTx { .. },
-                [dst, address, count],
-            ) => (Some(dst), Some(address), Some(count), None),
+            (MbarrierOp::Arrive { .. } | MbarrierOp::ArriveExpectTx { .. }, [dst, address, count]) => {
+                (Some(dst), Some(address), Some(count), None)
+            }
             // a suspend-time hint may follow; it has no effect
             (MbarrierOp::TestWait { .. }, [dst, address, state] | [dst, address, state, _]) => {
                 (Some(dst), Some(address), None, Some(state))
@@ -198,9 +164,7 @@ impl<'src> Body<'_, '_, 'src> {
             (MbarrierOp::PendingCount, [dst, state]) => (Some(dst), None, None, Some(state)),
             _ => return self.error(i.span, "operands are missing or left over"),
         };
-        let count = count
-            .map(|count| self.value(count, Type::U32))
-            .transpose()?;
+        let count = count.map(|count| self.value(count, Type::U32)).transpose()?;
         let state = state.map(|state| self.value(state, state_ty)).transpose()?;
         let (address, space) = match address {
             Some(address) => {
@@ -213,14 +177,7 @@ impl<'src> Body<'_, '_, 'src> {
             Some(dst) => self.optional_dst(dst)?,
             None => None,
         };
-        self.push(Op::Mbarrier(Box::new(Mbarrier {
-            op,
-            space,
-            address,
-            dst,
-            count,
-            state,
-        })));
+        self.push(Op::Mbarrier(Box::new(Mbarrier { op, space, address, dst, count, state })));
         Ok(())
     }
 }

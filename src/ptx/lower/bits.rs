@@ -11,12 +11,7 @@ fn range(m: &mut Modifiers) -> Lowered<Range> {
 }
 
 impl<'src> Body<'_, '_, 'src> {
-    pub(super) fn logic(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-        op: BoolOp,
-    ) -> Lowered<()> {
+    pub(super) fn logic(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers, op: BoolOp) -> Lowered<()> {
         let ty = m.ty()?;
         m.finish()?;
         let [dst, a, b] = self.operands(i)?;
@@ -40,51 +35,26 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a, b] = self.operands(i)?;
         let (a, b) = (self.value(a, ty)?, self.value(b, Type::U32)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::Shift {
-            left: i.opcode.text == "shl",
-            ty,
-            dst,
-            a,
-            b,
-        });
+        self.push(Op::Shift { left: i.opcode.text == "shl", ty, dst, a, b });
         Ok(())
     }
 
-    pub(super) fn funnel_shift(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn funnel_shift(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let left = m.needed(&[("l", true), ("r", false)])?;
         let range = range(m)?;
         let (dst, [a, b, c]) = self.words(i, m)?;
-        self.push(Op::FunnelShift {
-            left,
-            range,
-            dst,
-            a,
-            b,
-            c,
-        });
+        self.push(Op::FunnelShift { left, range, dst, a, b, c });
         Ok(())
     }
 
     /// Four operands of 32 bits: a register to write and three values.
-    fn words(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<(Reg, [Operand; 3])> {
+    fn words(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<(Reg, [Operand; 3])> {
         if m.ty()? != Type::B32 {
             return Err(Stop::Unsupported);
         }
         m.finish()?;
         let [dst, a, b, c] = self.operands(i)?;
-        let values = [
-            self.value(a, Type::B32)?,
-            self.value(b, Type::B32)?,
-            self.value(c, Type::B32)?,
-        ];
+        let values = [self.value(a, Type::B32)?, self.value(b, Type::B32)?, self.value(c, Type::B32)?];
         let dst = self.dst(dst, Type::B32)?;
         Ok((dst, values))
     }
@@ -106,21 +76,11 @@ impl<'src> Body<'_, '_, 'src> {
             return self.error(lut.span, "the table of `lop3` is a constant");
         };
         let Ok(table) = u8::try_from(table) else {
-            return self.error(
-                lut.span,
-                format!("the table of `lop3` is at most 0xff, not {table:#x}"),
-            );
+            return self.error(lut.span, format!("the table of `lop3` is at most 0xff, not {table:#x}"));
         };
         let Some((op, q)) = q else {
             let dst = Some(self.dst(dst, ty)?);
-            self.push(Op::Lop3 {
-                lut: table,
-                dst,
-                a,
-                b,
-                c,
-                predicate: None,
-            });
+            self.push(Op::Lop3 { lut: table, dst, a, b, c, predicate: None });
             return Ok(());
         };
         let q = self.predicate(q)?;
@@ -129,88 +89,42 @@ impl<'src> Body<'_, '_, 'src> {
             return self.error(dst.span, "`lop3` with a boolean operator writes `d|p`");
         };
         let predicate = Some(Lop3Predicate { op, dst: p, q });
-        self.push(Op::Lop3 {
-            lut: table,
-            dst: result,
-            a,
-            b,
-            c,
-            predicate,
-        });
+        self.push(Op::Lop3 { lut: table, dst: result, a, b, c, predicate });
         Ok(())
     }
 
-    pub(super) fn bit_field_extract(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn bit_field_extract(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let ty = m.ty()?;
         m.finish()?;
         let [dst, a, position, length] = self.operands(i)?;
         let a = self.value(a, ty)?;
-        let (position, length) = (
-            self.value(position, Type::U32)?,
-            self.value(length, Type::U32)?,
-        );
+        let (position, length) = (self.value(position, Type::U32)?, self.value(length, Type::U32)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::BitFieldExtract {
-            ty,
-            dst,
-            a,
-            position,
-            length,
-        });
+        self.push(Op::BitFieldExtract { ty, dst, a, position, length });
         Ok(())
     }
 
-    pub(super) fn bit_field_insert(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn bit_field_insert(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let ty = m.ty()?;
         m.finish()?;
         let [dst, a, b, position, length] = self.operands(i)?;
         let (a, b) = (self.value(a, ty)?, self.value(b, ty)?);
-        let (position, length) = (
-            self.value(position, Type::U32)?,
-            self.value(length, Type::U32)?,
-        );
+        let (position, length) = (self.value(position, Type::U32)?, self.value(length, Type::U32)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::BitFieldInsert {
-            ty,
-            dst,
-            a,
-            b,
-            position,
-            length,
-        });
+        self.push(Op::BitFieldInsert { ty, dst, a, b, position, length });
         Ok(())
     }
 
-    pub(super) fn bit_mask(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn bit_mask(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let range = range(m)?;
         if m.ty()? != Type::B32 {
             return Err(Stop::Unsupported);
         }
         m.finish()?;
         let [dst, position, length] = self.operands(i)?;
-        let (position, length) = (
-            self.value(position, Type::U32)?,
-            self.value(length, Type::U32)?,
-        );
+        let (position, length) = (self.value(position, Type::U32)?, self.value(length, Type::U32)?);
         let dst = self.dst(dst, Type::B32)?;
-        self.push(Op::BitMask {
-            range,
-            dst,
-            position,
-            length,
-        });
+        self.push(Op::BitMask { range, dst, position, length });
         Ok(())
     }
 
@@ -221,28 +135,13 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a, length] = self.operands(i)?;
         let (a, length) = (self.value(a, ty)?, self.value(length, Type::U32)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::Extend {
-            range,
-            ty,
-            dst,
-            a,
-            length,
-        });
+        self.push(Op::Extend { range, ty, dst, a, length });
         Ok(())
     }
 
-    pub(super) fn find_nth_set(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn find_nth_set(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let (dst, [mask, base, offset]) = self.words(i, m)?;
-        self.push(Op::FindNthSet {
-            dst,
-            mask,
-            base,
-            offset,
-        });
+        self.push(Op::FindNthSet { dst, mask, base, offset });
         Ok(())
     }
 
@@ -257,13 +156,7 @@ impl<'src> Body<'_, '_, 'src> {
         ]);
         let mode = mode.unwrap_or(PermuteMode::Default);
         let (dst, [a, b, selector]) = self.words(i, m)?;
-        self.push(Op::Permute {
-            mode,
-            dst,
-            a,
-            b,
-            selector,
-        });
+        self.push(Op::Permute { mode, dst, a, b, selector });
         Ok(())
     }
 }

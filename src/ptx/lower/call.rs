@@ -32,18 +32,13 @@ impl<'src> Body<'_, '_, 'src> {
             [_, extra, ..] => return self.error(extra.span, "nothing belongs here"),
         };
         let callee = self.callee(callee, signature)?;
-        for (what, given, wanted) in [
-            ("arguments", arguments, &callee.params),
-            ("results", results, &callee.returns),
-        ] {
+        for (what, given, wanted) in
+            [("arguments", arguments, &callee.params), ("results", results, &callee.returns)]
+        {
             if given.len() != wanted.len() {
                 return self.error(
                     i.span,
-                    format!(
-                        "the function has {} {what}, the call {}",
-                        wanted.len(),
-                        given.len()
-                    ),
+                    format!("the function has {} {what}, the call {}", wanted.len(), given.len()),
                 );
             }
         }
@@ -58,12 +53,7 @@ impl<'src> Body<'_, '_, 'src> {
             loads.extend(register.map(|register| (register, param.ty, copy.call_param)));
             rets.push(copy);
         }
-        self.push(Op::Call(Box::new(Call {
-            target: callee.target,
-            args,
-            rets,
-            uniform,
-        })));
+        self.push(Op::Call(Box::new(Call { target: callee.target, args, rets, uniform })));
         for (register, ty, slot) in loads {
             self.load_param(register, ty, ParamBlock::Call, slot);
         }
@@ -76,10 +66,7 @@ impl<'src> Body<'_, '_, 'src> {
         signature: Option<&AstOperand<'src>>,
     ) -> Lowered<Callee> {
         let OperandKind::Symbol(name) = operand.kind else {
-            return self.error(
-                operand.span,
-                "`call` goes to a function or through a register",
-            );
+            return self.error(operand.span, "`call` goes to a function or through a register");
         };
         match self.lookup(name, operand.span)? {
             Binding::Function(id) => Ok(self.direct(id)),
@@ -97,28 +84,18 @@ impl<'src> Body<'_, '_, 'src> {
             Some(intrinsic) => CallTarget::Intrinsic(intrinsic),
             None => CallTarget::Direct(id),
         };
-        Callee {
-            target,
-            params: function.params.clone(),
-            returns: function.returns.clone(),
-        }
+        Callee { target, params: function.params.clone(), returns: function.returns.clone() }
     }
 
     fn indirect(&mut self, pointer: Operand, signature: &AstOperand<'src>) -> Lowered<Callee> {
         let OperandKind::Symbol(name) = signature.kind else {
-            return self.error(
-                signature.span,
-                "a prototype or a list of functions belongs here",
-            );
+            return self.error(signature.span, "a prototype or a list of functions belongs here");
         };
         match self.lookup(name, signature.span)? {
             Binding::Prototype(number) => {
                 let prototype = &self.prototypes[number];
                 Ok(Callee {
-                    target: CallTarget::Indirect {
-                        pointer,
-                        candidates: None,
-                    },
+                    target: CallTarget::Indirect { pointer, candidates: None },
                     params: prototype.params.clone(),
                     returns: prototype.returns.clone(),
                 })
@@ -137,14 +114,7 @@ impl<'src> Body<'_, '_, 'src> {
                 let function = &self.module.functions[first.0 as usize];
                 let (params, returns) = (function.params.clone(), function.returns.clone());
                 let candidates = Some(candidates.into_boxed_slice());
-                Ok(Callee {
-                    target: CallTarget::Indirect {
-                        pointer,
-                        candidates,
-                    },
-                    params,
-                    returns,
-                })
+                Ok(Callee { target: CallTarget::Indirect { pointer, candidates }, params, returns })
             }
             _ => self.error(signature.span, format!("`{name}` is no prototype")),
         }
@@ -165,11 +135,7 @@ impl<'src> Body<'_, '_, 'src> {
     }
 
     /// Where a result lies in the `Call` block, and the register to load it to, if it is one.
-    fn result(
-        &mut self,
-        operand: &AstOperand<'src>,
-        param: &Param,
-    ) -> Lowered<(ParamCopy, Option<Reg>)> {
+    fn result(&mut self, operand: &AstOperand<'src>, param: &Param) -> Lowered<(ParamCopy, Option<Reg>)> {
         if let Some(slot) = self.call_param(operand)? {
             return Ok((self.copy(operand, slot, param)?, None));
         }
@@ -198,10 +164,7 @@ impl<'src> Body<'_, '_, 'src> {
         if from.size != param.size {
             return self.error(
                 operand.span,
-                format!(
-                    "{} bytes stand for a parameter of {} bytes",
-                    from.size, param.size
-                ),
+                format!("{} bytes stand for a parameter of {} bytes", from.size, param.size),
             );
         }
         Ok(ParamCopy {

@@ -33,11 +33,7 @@ fn comparison(m: &mut Modifiers) -> Lowered<Comparison> {
 }
 
 fn bool_op(m: &mut Modifiers) -> Option<BoolOp> {
-    m.one_of(&[
-        ("and", BoolOp::And),
-        ("or", BoolOp::Or),
-        ("xor", BoolOp::Xor),
-    ])
+    m.one_of(&[("and", BoolOp::And), ("or", BoolOp::Or), ("xor", BoolOp::Xor)])
 }
 
 impl<'src> Body<'_, '_, 'src> {
@@ -66,16 +62,7 @@ impl<'src> Body<'_, '_, 'src> {
         m.finish()?;
         let (a, b, combine) = self.compared(i, op, ty)?;
         let (dst, other) = self.dst_pair(&i.operands[0])?;
-        self.push(Op::SetPredicate {
-            comparison,
-            ty,
-            flush,
-            combine,
-            dst,
-            other,
-            a,
-            b,
-        });
+        self.push(Op::SetPredicate { comparison, ty, flush, combine, dst, other, a, b });
         Ok(())
     }
 
@@ -90,16 +77,7 @@ impl<'src> Body<'_, '_, 'src> {
         };
         let (a, b, combine) = self.compared(i, op, ty)?;
         let dst = self.dst(&i.operands[0], dst_ty)?;
-        self.push(Op::Set {
-            comparison,
-            dst_ty,
-            ty,
-            flush,
-            combine,
-            dst,
-            a,
-            b,
-        });
+        self.push(Op::Set { comparison, dst_ty, ty, flush, combine, dst, a, b });
         Ok(())
     }
 
@@ -111,12 +89,7 @@ impl<'src> Body<'_, '_, 'src> {
         let predicate = self.predicate(predicate)?;
         let dst = self.dst(dst, ty)?;
         self.exact(dst, ty, i.span)?;
-        self.push(Op::Select {
-            dst,
-            a,
-            b,
-            predicate,
-        });
+        self.push(Op::Select { dst, a, b, predicate });
         Ok(())
     }
 
@@ -128,21 +101,10 @@ impl<'src> Body<'_, '_, 'src> {
             return Err(Stop::Unsupported);
         };
         let [dst, a, b, c] = self.operands(i)?;
-        let (a, b, c) = (
-            self.value(a, ty)?,
-            self.value(b, ty)?,
-            self.value(c, selector_ty)?,
-        );
+        let (a, b, c) = (self.value(a, ty)?, self.value(b, ty)?, self.value(c, selector_ty)?);
         let dst = self.dst(dst, ty)?;
         self.exact(dst, ty, i.span)?;
-        self.push(Op::SelectBySign {
-            dst,
-            a,
-            b,
-            selector_ty,
-            flush,
-            c,
-        });
+        self.push(Op::SelectBySign { dst, a, b, selector_ty, flush, c });
         Ok(())
     }
 }

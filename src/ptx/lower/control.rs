@@ -46,11 +46,7 @@ impl<'src> Body<'_, '_, 'src> {
         };
         let targets = names.iter().map(|name| self.label(name, list.span));
         let targets = targets.collect::<Lowered<Box<[u32]>>>()?;
-        self.push(Op::BranchIndexed {
-            index,
-            targets,
-            uniform,
-        });
+        self.push(Op::BranchIndexed { index, targets, uniform });
         Ok(())
     }
 
@@ -62,11 +58,7 @@ impl<'src> Body<'_, '_, 'src> {
         Ok(())
     }
 
-    pub(super) fn nanosleep(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn nanosleep(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let ty = m.ty()?;
         m.finish()?;
         let [duration] = self.operands(i)?;

@@ -23,25 +23,13 @@ impl<'src> Body<'_, '_, 'src> {
             return Err(Stop::Unsupported);
         };
         if let [dst, a, b] = i.operands.as_slice() {
-            let packed = matches!(
-                dst_ty,
-                Type::F16x2 | Type::BF16x2 | Type::E4M3x2 | Type::E5M2x2
-            );
+            let packed = matches!(dst_ty, Type::F16x2 | Type::BF16x2 | Type::E4M3x2 | Type::E5M2x2);
             let (Some(rounding), true, Type::F32) = (rounding, packed, src_ty) else {
                 return Err(Stop::Unsupported);
             };
             let (a, b) = (self.value(a, src_ty)?, self.value(b, src_ty)?);
             let dst = self.dst(dst, dst_ty)?;
-            self.push(Op::ConvertPair {
-                dst_ty,
-                rounding,
-                flush,
-                relu,
-                saturate_finite,
-                dst,
-                a,
-                b,
-            });
+            self.push(Op::ConvertPair { dst_ty, rounding, flush, relu, saturate_finite, dst, a, b });
             return Ok(());
         }
         let [dst, src] = self.operands(i)?;
@@ -94,20 +82,11 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, src] = self.operands(i)?;
         let src = self.value(src, ty)?;
         let dst = self.dst(dst, ty)?;
-        self.push(Op::ConvertAddress {
-            to_generic,
-            space,
-            dst,
-            src,
-        });
+        self.push(Op::ConvertAddress { to_generic, space, dst, src });
         Ok(())
     }
 
-    pub(super) fn isspacep(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn isspacep(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let space = m.space();
         m.finish()?;
         if space == Space::Generic {
@@ -142,21 +121,14 @@ impl<'src> Body<'_, '_, 'src> {
     }
 
     /// In a cluster of one block, the rank is 0.
-    pub(super) fn getctarank(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn getctarank(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         m.space();
         let ty = m.ty()?;
         m.finish()?;
         let [dst, a] = self.operands(i)?;
         self.value(a, ty)?;
         let dst = self.dst(dst, Type::U32)?;
-        self.push(Op::Mov {
-            dst,
-            src: Operand::Imm(0),
-        });
+        self.push(Op::Mov { dst, src: Operand::Imm(0) });
         Ok(())
     }
 }

@@ -50,10 +50,7 @@ pub(super) fn function(ast: &ast::Function<'_>) -> Result<Function, SyntaxError>
 /// Do a declaration and a definition agree on the bytes they pass?
 pub(super) fn same_signature(a: &Function, b: &Function) -> bool {
     let same = |a: &[Param], b: &[Param]| {
-        a.len() == b.len()
-            && a.iter()
-                .zip(b)
-                .all(|(a, b)| a.offset == b.offset && a.size == b.size)
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.offset == b.offset && a.size == b.size)
     };
     a.kind == b.kind && same(&a.params, &b.params) && same(&a.returns, &b.returns)
 }
@@ -67,11 +64,8 @@ pub(super) fn block(
     let mut params = Vec::with_capacity(parameters.len());
     for ast in parameters {
         if ty(ast.ty).is_none() && unsupported.is_none() {
-            *unsupported = Some(Unsupported {
-                what: format!("parameter of type .{}", ast.ty),
-                span: ast.span,
-                line: 0,
-            });
+            *unsupported =
+                Some(Unsupported { what: format!("parameter of type .{}", ast.ty), span: ast.span, line: 0 });
         }
         let pointer = ast.pointer.map(|pointer| PointerAttribute {
             space: pointer.space.map_or(Space::Generic, space),
@@ -132,10 +126,7 @@ impl Shape {
         if !align.is_power_of_two() || align > 1 << 20 {
             return Err(SyntaxError::new(
                 span,
-                format!(
-                    "the alignment {align} is not a power of two up to {}",
-                    1 << 20
-                ),
+                format!("the alignment {align} is not a power of two up to {}", 1 << 20),
             ));
         }
         let mut size = Some(u64::from(natural));
@@ -143,15 +134,8 @@ impl Shape {
             size = size.and_then(|size| size.checked_mul(dimension.unwrap_or(0)));
         }
         match size {
-            Some(size) if size <= MAX_BYTES => Ok(Self {
-                element,
-                size,
-                align,
-            }),
-            _ => Err(SyntaxError::new(
-                span,
-                format!("the object is larger than {MAX_BYTES} bytes"),
-            )),
+            Some(size) if size <= MAX_BYTES => Ok(Self { element, size, align }),
+            _ => Err(SyntaxError::new(span, format!("the object is larger than {MAX_BYTES} bytes"))),
         }
     }
 }
@@ -193,29 +177,20 @@ pub(super) fn initializer<'src>(
     if variable.space == Space::Shared {
         return Err(SyntaxError::new(
             ast.span,
-            format!(
-                "`{}` lies in .shared space, which has no initial contents",
-                variable.name
-            ),
+            format!("`{}` lies in .shared space, which has no initial contents", variable.name),
         ));
     }
     let mut writer = Writer {
         variable,
         ast,
         scopes,
-        contents: Initializer {
-            bytes: vec![0; variable.size as usize],
-            relocations: Vec::new(),
-        },
+        contents: Initializer { bytes: vec![0; variable.size as usize], relocations: Vec::new() },
     };
     let mut dimensions: Vec<u64> = ast.dimensions.iter().map(|d| d.unwrap_or(0)).collect();
     if ast.dimensions.first() == Some(&None) {
         let inner: u64 = dimensions.iter().skip(1).product();
         let element = u64::from(variable.ty.bytes()) * u64::from(ast.vector.max(1));
-        dimensions[0] = variable
-            .size
-            .checked_div(inner.saturating_mul(element))
-            .unwrap_or(0);
+        dimensions[0] = variable.size.checked_div(inner.saturating_mul(element)).unwrap_or(0);
     }
     if ast.vector > 1 {
         dimensions.push(u64::from(ast.vector));
@@ -289,11 +264,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    fn address(
-        &mut self,
-        address: &ast::AddressInitializer<'_>,
-        offset: u64,
-    ) -> Result<(), SyntaxError> {
+    fn address(&mut self, address: &ast::AddressInitializer<'_>, offset: u64) -> Result<(), SyntaxError> {
         let symbol = address.symbol;
         let target = match self.scopes.get(symbol.text) {
             Some(Binding::Variable(id)) if address.generic => RelocationTarget::Generic(id),
@@ -302,10 +273,7 @@ impl Writer<'_, '_> {
             Some(_) => {
                 return Err(SyntaxError::new(
                     symbol.span,
-                    format!(
-                        "`{}` has no address that an initialiser could take",
-                        symbol.text
-                    ),
+                    format!("`{}` has no address that an initialiser could take", symbol.text),
                 ));
             }
             None => return Err(not_declared(symbol.text, symbol.span)),
@@ -316,16 +284,11 @@ impl Writer<'_, '_> {
             None => {
                 return Err(SyntaxError::new(
                     symbol.span,
-                    format!(
-                        "an address does not fit into an element of .{}",
-                        self.variable.ty.name()
-                    ),
+                    format!("an address does not fit into an element of .{}", self.variable.ty.name()),
                 )
                 .help("`0xFF(symbol)` is its lowest byte"));
             }
-            Some(mask) if mask.checked_shr(mask.trailing_zeros()) == Some(0xFF) => {
-                (mask.trailing_zeros(), 1)
-            }
+            Some(mask) if mask.checked_shr(mask.trailing_zeros()) == Some(0xFF) => (mask.trailing_zeros(), 1),
             Some(mask) => {
                 return Err(SyntaxError::new(
                     symbol.span,
@@ -333,13 +296,7 @@ impl Writer<'_, '_> {
                 ));
             }
         };
-        self.contents.relocations.push(Relocation {
-            offset,
-            size,
-            shift,
-            target,
-            addend: address.offset,
-        });
+        self.contents.relocations.push(Relocation { offset, size, shift, target, addend: address.offset });
         Ok(())
     }
 }

@@ -44,15 +44,7 @@ impl<'src> Body<'_, '_, 'src> {
         let a = self.value(a, Self::input(modifiers.narrow, ty))?;
         let b = self.value(b, ty)?;
         let dst = self.dst(dst, ty)?;
-        self.push(Op::Float {
-            op,
-            ty,
-            accuracy,
-            modifiers,
-            dst,
-            a,
-            b,
-        });
+        self.push(Op::Float { op, ty, accuracy, modifiers, dst, a, b });
         Ok(())
     }
 
@@ -73,21 +65,9 @@ impl<'src> Body<'_, '_, 'src> {
         m.finish()?;
         let [dst, a, b, c] = self.operands(i)?;
         let input = Self::input(modifiers.narrow, ty);
-        let (a, b, c) = (
-            self.value(a, input)?,
-            self.value(b, input)?,
-            self.value(c, ty)?,
-        );
+        let (a, b, c) = (self.value(a, input)?, self.value(b, input)?, self.value(c, ty)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::FloatMultiplyAdd {
-            ty,
-            rounding,
-            modifiers,
-            dst,
-            a,
-            b,
-            c,
-        });
+        self.push(Op::FloatMultiplyAdd { ty, rounding, modifiers, dst, a, b, c });
         Ok(())
     }
 
@@ -106,14 +86,7 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a, b, c] = self.operands(i)?;
         let (a, b, c) = (self.value(a, ty)?, self.value(b, ty)?, self.value(c, ty)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::FloatMinMax3 {
-            max,
-            modifiers,
-            dst,
-            a,
-            b,
-            c,
-        });
+        self.push(Op::FloatMinMax3 { max, modifiers, dst, a, b, c });
         Ok(())
     }
 
@@ -130,22 +103,11 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a] = self.operands(i)?;
         let a = self.value(a, ty)?;
         let dst = self.dst(dst, ty)?;
-        self.push(Op::FloatUnary {
-            op,
-            ty,
-            accuracy,
-            modifiers,
-            dst,
-            a,
-        });
+        self.push(Op::FloatUnary { op, ty, accuracy, modifiers, dst, a });
         Ok(())
     }
 
-    pub(super) fn copysign(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn copysign(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let ty = m.ty()?;
         self.float_binary(i, m, FloatOp::CopySign, ty)
     }
@@ -164,12 +126,7 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a] = self.operands(i)?;
         let a = self.value(a, ty)?;
         let dst = self.dst(dst, Type::Pred)?;
-        self.push(Op::TestProperty {
-            property,
-            ty,
-            dst,
-            a,
-        });
+        self.push(Op::TestProperty { property, ty, dst, a });
         Ok(())
     }
 }

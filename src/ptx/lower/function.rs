@@ -65,11 +65,7 @@ pub(super) fn lower_body<'a, 'src>(
         return Ok(());
     };
     let function = &mut module.functions[id.0 as usize];
-    let (kind, params, returns) = (
-        function.kind,
-        function.params.clone(),
-        function.returns.clone(),
-    );
+    let (kind, params, returns) = (function.kind, function.params.clone(), function.returns.clone());
     let unsupported = function.unsupported.take();
     module.scopes.enter();
     let mut body = Body {
@@ -117,12 +113,7 @@ pub(super) fn lower_body<'a, 'src>(
     let function = &mut module.functions[id.0 as usize];
     function.labels = labels
         .into_iter()
-        .filter_map(|label| {
-            Some(Label {
-                name: label.name,
-                target: label.position?,
-            })
-        })
+        .filter_map(|label| Some(Label { name: label.name, target: label.position? }))
         .collect();
     function.code = code;
     function.call_params = call_params;
@@ -140,13 +131,7 @@ impl<'src> Body<'_, '_, 'src> {
     /// Adds an instruction under the current guard, at the current place.
     pub fn push(&mut self, op: Op) {
         let (guard, span, line, location) = (self.guard, self.span, self.line, self.location);
-        self.code.push(Inst {
-            guard,
-            op,
-            span,
-            line,
-            location,
-        });
+        self.code.push(Inst { guard, op, span, line, location });
     }
 
     /// A fresh register without a name.
@@ -157,10 +142,7 @@ impl<'src> Body<'_, '_, 'src> {
             RegClass::Slot64 => &mut self.registers.slots64,
             RegClass::Slot128 => &mut self.registers.slots128,
         };
-        let reg = Reg {
-            width,
-            index: *count,
-        };
+        let reg = Reg { width, index: *count };
         *count += 1;
         reg
     }
@@ -172,11 +154,7 @@ impl<'src> Body<'_, '_, 'src> {
         }
     }
 
-    pub(super) fn bind(
-        &mut self,
-        name: ast::Name<'src>,
-        binding: Binding,
-    ) -> Result<(), SyntaxError> {
+    pub(super) fn bind(&mut self, name: ast::Name<'src>, binding: Binding) -> Result<(), SyntaxError> {
         match self.module.scopes.bind(name.text, binding) {
             true => Ok(()),
             false => Err(declared_twice(name)),
@@ -204,11 +182,7 @@ impl<'src> Body<'_, '_, 'src> {
                 ast::Statement::Label(name) => {
                     let number = self.labels.len() as u32;
                     let text = name.text.to_owned();
-                    self.labels.push(PlacedLabel {
-                        name: text,
-                        span: name.span,
-                        position: None,
-                    });
+                    self.labels.push(PlacedLabel { name: text, span: name.span, position: None });
                     self.bind(*name, Binding::Label(number))?;
                 }
                 ast::Statement::Targets(targets) => {
@@ -285,10 +259,7 @@ impl<'src> Body<'_, '_, 'src> {
                 }
                 None => return Err(not_declared(guard.register.text, guard.register.span)),
             };
-            self.guard = Some(Guard {
-                predicate,
-                negated: guard.negated,
-            });
+            self.guard = Some(Guard { predicate, negated: guard.negated });
         }
         let start = self.code.len();
         match self.instruction(ast) {
@@ -296,11 +267,7 @@ impl<'src> Body<'_, '_, 'src> {
             Err(Stop::Error(error)) => Err(*error),
             Err(Stop::Unsupported) => {
                 self.code.truncate(start);
-                let end = ast
-                    .modifiers
-                    .0
-                    .last()
-                    .map_or(ast.opcode.span, |word| word.span);
+                let end = ast.modifiers.0.last().map_or(ast.opcode.span, |word| word.span);
                 let words = self.module.source.text(ast.opcode.span.to(end));
                 self.push(Op::Unsupported(words.into()));
                 Ok(())
@@ -312,10 +279,7 @@ impl<'src> Body<'_, '_, 'src> {
     fn finish(&mut self, block: &ast::Block<'src>) -> Result<(), SyntaxError> {
         let end = self.code.len() as u32;
         let open = self.labels.iter().any(|label| label.position == Some(end))
-            || self
-                .code
-                .last()
-                .is_none_or(|last| last.successors().falls_through);
+            || self.code.last().is_none_or(|last| last.successors().falls_through);
         if open {
             self.guard = None;
             self.span = Span::new(block.span.end.saturating_sub(1), block.span.end);
@@ -388,10 +352,7 @@ impl<'src> Body<'_, '_, 'src> {
             _ => (Type::B8, Width::B8),
         };
         let reg = self.temporary(width);
-        let at = |symbol| Address {
-            base: AddressBase::Symbol(symbol),
-            offset: i64::from(offset),
-        };
+        let at = |symbol| Address { base: AddressBase::Symbol(symbol), offset: i64::from(offset) };
         self.push(Op::Load(Box::new(Load {
             space: Space::Param,
             ordering: WEAK,
@@ -414,7 +375,4 @@ impl<'src> Body<'_, '_, 'src> {
 }
 
 /// The order of an access without modifiers.
-pub(super) const WEAK: Ordering = Ordering {
-    order: MemoryOrder::Weak,
-    scope: None,
-};
+pub(super) const WEAK: Ordering = Ordering { order: MemoryOrder::Weak, scope: None };

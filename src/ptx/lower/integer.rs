@@ -19,19 +19,11 @@ fn widened(ty: Type) -> Lowered<Type> {
 }
 
 fn part(m: &mut Modifiers) -> Lowered<MulPart> {
-    m.needed(&[
-        ("lo", MulPart::Lo),
-        ("hi", MulPart::Hi),
-        ("wide", MulPart::Wide),
-    ])
+    m.needed(&[("lo", MulPart::Lo), ("hi", MulPart::Hi), ("wide", MulPart::Wide)])
 }
 
 impl<'src> Body<'_, '_, 'src> {
-    pub(super) fn add_or_sub(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn add_or_sub(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let add = i.opcode.text == "add";
         if m.flag("cc") {
             return self.carry(i, m, add, false, true);
@@ -67,15 +59,7 @@ impl<'src> Body<'_, '_, 'src> {
         let (a, b) = (self.value(a, ty)?, self.value(b, ty)?);
         let dst = self.dst(dst, ty)?;
         let op = if add { CarryOp::Add } else { CarryOp::Sub };
-        self.push(Op::Carry {
-            op,
-            ty,
-            carry_in,
-            carry_out,
-            dst,
-            a,
-            b,
-        });
+        self.push(Op::Carry { op, ty, carry_in, carry_out, dst, a, b });
         Ok(())
     }
 
@@ -95,14 +79,7 @@ impl<'src> Body<'_, '_, 'src> {
             _ => ty,
         };
         let dst = self.dst(dst, result)?;
-        self.push(Op::Integer {
-            op,
-            ty,
-            saturate,
-            dst,
-            a,
-            b,
-        });
+        self.push(Op::Integer { op, ty, saturate, dst, a, b });
         Ok(())
     }
 
@@ -140,16 +117,7 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a, b, c] = self.operands(i)?;
         let (a, b, c) = (self.value(a, ty)?, self.value(b, ty)?, self.value(c, ty)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::MultiplyAddCarry {
-            part,
-            ty,
-            carry_in,
-            carry_out,
-            dst,
-            a,
-            b,
-            c,
-        });
+        self.push(Op::MultiplyAddCarry { part, ty, carry_in, carry_out, dst, a, b, c });
         Ok(())
     }
 
@@ -173,21 +141,9 @@ impl<'src> Body<'_, '_, 'src> {
             MulPart::Wide => widened(ty)?,
             _ => ty,
         };
-        let (a, b, c) = (
-            self.value(a, ty)?,
-            self.value(b, ty)?,
-            self.value(c, result)?,
-        );
+        let (a, b, c) = (self.value(a, ty)?, self.value(b, ty)?, self.value(c, result)?);
         let dst = self.dst(dst, result)?;
-        self.push(Op::MultiplyAdd {
-            part,
-            ty,
-            saturate,
-            dst,
-            a,
-            b,
-            c,
-        });
+        self.push(Op::MultiplyAdd { part, ty, saturate, dst, a, b, c });
         Ok(())
     }
 
@@ -204,11 +160,7 @@ impl<'src> Body<'_, '_, 'src> {
         self.integer(i, m, IntegerOp::Rem, ty)
     }
 
-    pub(super) fn min_or_max(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn min_or_max(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let max = i.opcode.text == "max";
         let ty = m.ty()?;
         if ty.is_float() {
@@ -226,16 +178,9 @@ impl<'src> Body<'_, '_, 'src> {
         self.integer(i, m, op, ty)
     }
 
-    pub(super) fn abs_or_neg(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn abs_or_neg(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let abs = i.opcode.text == "abs";
-        let float = i
-            .modifiers
-            .types()
-            .any(|ty| Type::from_name(ty.name()).is_some_and(Type::is_float));
+        let float = i.modifiers.types().any(|ty| Type::from_name(ty.name()).is_some_and(Type::is_float));
         match (float, abs) {
             (true, true) => self.float_unary(i, m, FloatUnaryOp::Abs),
             (true, false) => self.float_unary(i, m, FloatUnaryOp::Neg),
@@ -276,11 +221,7 @@ impl<'src> Body<'_, '_, 'src> {
         Ok(())
     }
 
-    pub(super) fn dot_product(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn dot_product(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let form = match i.opcode.text {
             "dp4a" => DotForm::Dp4a,
             _ => m.needed(&[("lo", DotForm::Dp2aLo), ("hi", DotForm::Dp2aHi)])?,
@@ -290,29 +231,14 @@ impl<'src> Body<'_, '_, 'src> {
         let &[a_ty, b_ty] = types.as_slice() else {
             return Err(Stop::Unsupported);
         };
-        if [a_ty, b_ty]
-            .iter()
-            .any(|ty| !matches!(ty, Type::U32 | Type::S32))
-        {
+        if [a_ty, b_ty].iter().any(|ty| !matches!(ty, Type::U32 | Type::S32)) {
             return Err(Stop::Unsupported);
         }
         let [dst, a, b, c] = self.operands(i)?;
-        let (a, b, c) = (
-            self.value(a, a_ty)?,
-            self.value(b, b_ty)?,
-            self.value(c, a_ty)?,
-        );
+        let (a, b, c) = (self.value(a, a_ty)?, self.value(b, b_ty)?, self.value(c, a_ty)?);
         let dst = self.dst(dst, Type::B32)?;
         let (a_signed, b_signed) = (a_ty.is_signed(), b_ty.is_signed());
-        self.push(Op::DotProduct {
-            form,
-            a_signed,
-            b_signed,
-            dst,
-            a,
-            b,
-            c,
-        });
+        self.push(Op::DotProduct { form, a_signed, b_signed, dst, a, b, c });
         Ok(())
     }
 }

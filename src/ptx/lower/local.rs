@@ -10,10 +10,7 @@ use crate::ptx::ir::*;
 use crate::ptx::source::{Span, SyntaxError};
 
 impl<'src> Body<'_, '_, 'src> {
-    pub(super) fn declare_parameters(
-        &mut self,
-        ast: &ast::Function<'src>,
-    ) -> Result<(), SyntaxError> {
+    pub(super) fn declare_parameters(&mut self, ast: &ast::Function<'src>) -> Result<(), SyntaxError> {
         for (index, parameter) in ast.parameters.iter().enumerate() {
             let binding = match parameter.space {
                 ast::Space::Reg => self.register_parameter(parameter, index)?,
@@ -51,19 +48,11 @@ impl<'src> Body<'_, '_, 'src> {
     pub(super) fn named_register(&mut self, ty: ast::Type, name: &str) -> Reg {
         let first = self.temporary(width(ty));
         let name = name.to_owned();
-        self.register_names.push(RegisterNames {
-            first,
-            count: 1,
-            name,
-            numbered: false,
-        });
+        self.register_names.push(RegisterNames { first, count: 1, name, numbered: false });
         first
     }
 
-    pub(super) fn declare_registers(
-        &mut self,
-        ast: &ast::Registers<'src>,
-    ) -> Result<(), SyntaxError> {
+    pub(super) fn declare_registers(&mut self, ast: &ast::Registers<'src>) -> Result<(), SyntaxError> {
         if declare::ty(ast.ty).is_none() {
             self.mark_unsupported(format!(".reg .{}", ast.ty), ast.span);
         }
@@ -89,22 +78,14 @@ impl<'src> Body<'_, '_, 'src> {
             }
             let fresh = match name.count {
                 Some(_) => self.module.scopes.bind_range(name.name.text, first, count),
-                None => self
-                    .module
-                    .scopes
-                    .bind(name.name.text, Binding::Register(first)),
+                None => self.module.scopes.bind(name.name.text, Binding::Register(first)),
             };
             if !fresh {
                 return Err(declared_twice(name.name));
             }
             let numbered = name.count.is_some();
             let name = name.name.text.to_owned();
-            self.register_names.push(RegisterNames {
-                first,
-                count,
-                name,
-                numbered,
-            });
+            self.register_names.push(RegisterNames { first, count, name, numbered });
         }
         Ok(())
     }
@@ -116,29 +97,18 @@ impl<'src> Body<'_, '_, 'src> {
         vector: u32,
     ) -> Result<(), SyntaxError> {
         if name.count.is_some() {
-            self.mark_unsupported(
-                format!(".reg .v{vector} {}<>", name.name.text),
-                name.name.span,
-            );
+            self.mark_unsupported(format!(".reg .v{vector} {}<>", name.name.text), name.name.span);
             return Ok(());
         }
         let elements: Vec<Reg> = (0..vector).map(|_| self.temporary(width)).collect();
         for (element, axis) in elements.iter().zip(["x", "y", "z", "w"]) {
             let name = format!("{}.{axis}", name.name.text);
-            self.register_names.push(RegisterNames {
-                first: *element,
-                count: 1,
-                name,
-                numbered: false,
-            });
+            self.register_names.push(RegisterNames { first: *element, count: 1, name, numbered: false });
         }
         self.bind(name.name, Binding::Vector(elements))
     }
 
-    pub(super) fn declare_variable(
-        &mut self,
-        ast: &ast::Variable<'src>,
-    ) -> Result<(), SyntaxError> {
+    pub(super) fn declare_variable(&mut self, ast: &ast::Variable<'src>) -> Result<(), SyntaxError> {
         let binding = match ast.space {
             ast::Space::Local | ast::Space::Param => {
                 let shape = Shape::new(ast.ty, ast.vector, ast.align, &ast.dimensions, ast.span)?;
@@ -151,19 +121,14 @@ impl<'src> Body<'_, '_, 'src> {
                     (Some(ty), _) => self.call_parameter(ast, ty, &shape)?,
                 }
             }
-            ast::Space::Global | ast::Space::Const | ast::Space::Shared => {
-                self.static_variable(ast)?
-            }
+            ast::Space::Global | ast::Space::Const | ast::Space::Shared => self.static_variable(ast)?,
             _ => Binding::Unsupported,
         };
         self.bind(ast.name, binding)
     }
 
     /// A variable of the module that only this function can name.
-    pub(super) fn static_variable(
-        &mut self,
-        ast: &ast::Variable<'src>,
-    ) -> Result<Binding, SyntaxError> {
+    pub(super) fn static_variable(&mut self, ast: &ast::Variable<'src>) -> Result<Binding, SyntaxError> {
         let Some(mut variable) = declare::variable(ast)? else {
             return Ok(Binding::Unsupported);
         };
@@ -187,8 +152,7 @@ impl<'src> Body<'_, '_, 'src> {
         self.call_params.push(Param {
             name: ast.name.text.to_owned(),
             ty,
-            array: (!ast.dimensions.is_empty())
-                .then_some((shape.size / u64::from(shape.element)) as u32),
+            array: (!ast.dimensions.is_empty()).then_some((shape.size / u64::from(shape.element)) as u32),
             offset,
             size: shape.size as u32,
             align: shape.align,
@@ -198,30 +162,16 @@ impl<'src> Body<'_, '_, 'src> {
         Ok(Binding::CallParam(self.call_params.len() as u32 - 1))
     }
 
-    pub(super) fn add_local(
-        &mut self,
-        name: String,
-        shape: &Shape,
-        span: Span,
-    ) -> Result<u32, SyntaxError> {
+    pub(super) fn add_local(&mut self, name: String, shape: &Shape, span: Span) -> Result<u32, SyntaxError> {
         let offset = declare::place(&mut self.local_end, shape, span)?;
         self.local_align = self.local_align.max(shape.align);
-        self.locals.push(LocalVariable {
-            name,
-            offset,
-            size: shape.size as u32,
-            align: shape.align,
-        });
+        self.locals.push(LocalVariable { name, offset, size: shape.size as u32, align: shape.align });
         Ok(self.locals.len() as u32 - 1)
     }
 
     /// Space in the `Call` block for an argument or result that the text gives as a register.
     pub(super) fn call_slot(&mut self, like: &Param) -> Lowered<u32> {
-        let shape = Shape {
-            element: like.ty.bytes(),
-            size: u64::from(like.size),
-            align: like.align,
-        };
+        let shape = Shape { element: like.ty.bytes(), size: u64::from(like.size), align: like.align };
         let offset = declare::place(&mut self.call_end, &shape, self.span)?;
         self.call_bytes = self.call_bytes.max(self.call_end);
         self.call_params.push(Param {
@@ -242,11 +192,7 @@ impl<'src> Body<'_, '_, 'src> {
         }
         let param = &self.params[index as usize];
         let (name, align) = (param.name.clone(), param.align.max(8));
-        let shape = Shape {
-            element: 1,
-            size: u64::from(param.size),
-            align,
-        };
+        let shape = Shape { element: 1, size: u64::from(param.size), align };
         let local = self.add_local(name, &shape, self.span)?;
         self.in_copies.insert(index, local);
         Ok(local)

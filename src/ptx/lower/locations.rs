@@ -19,13 +19,7 @@ pub(super) struct Locations<'a, 'src> {
 
 impl<'a, 'src> Locations<'a, 'src> {
     pub fn new(module: &'a ast::Module<'src>, source: &'a Source) -> Self {
-        Self {
-            module,
-            source,
-            table: Vec::new(),
-            newest: HashMap::new(),
-            names: HashMap::new(),
-        }
+        Self { module, source, table: Vec::new(), newest: HashMap::new(), names: HashMap::new() }
     }
 
     /// The entry of a `.loc`.
@@ -55,12 +49,7 @@ impl<'a, 'src> Locations<'a, 'src> {
             return *id;
         }
         let id = LocationId(self.table.len() as u32);
-        self.table.push(Location {
-            file,
-            line,
-            column,
-            inlined,
-        });
+        self.table.push(Location { file, line, column, inlined });
         self.newest.insert(key, id);
         id
     }
@@ -77,12 +66,7 @@ impl<'a, 'src> Locations<'a, 'src> {
 }
 
 /// The zero-terminated string `offset` bytes behind a label of a debug section.
-fn debug_string(
-    module: &ast::Module<'_>,
-    source: &Source,
-    label: &str,
-    offset: i64,
-) -> Option<String> {
+fn debug_string(module: &ast::Module<'_>, source: &Source, label: &str, offset: i64) -> Option<String> {
     let bodies = module.items.iter().filter_map(|item| match item {
         ast::Item::Section(section) => Some(source.text(section.body)),
         _ => None,
@@ -99,9 +83,7 @@ fn debug_string(
             .skip(usize::try_from(offset).ok()?)
             .take_while(|&byte| byte != 0)
             .collect::<Vec<_>>();
-        return String::from_utf8(bytes)
-            .ok()
-            .filter(|name| !name.is_empty());
+        return String::from_utf8(bytes).ok().filter(|name| !name.is_empty());
     }
     None
 }

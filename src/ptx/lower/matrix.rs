@@ -56,53 +56,28 @@ impl<'src> Body<'_, '_, 'src> {
         Ok((count, transpose, space))
     }
 
-    pub(super) fn load_matrix(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn load_matrix(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let (count, transpose, space) = Self::matrix_words(m)?;
         let [dst, address] = self.operands(i)?;
         let dsts = self.dst_vector(dst)?;
         self.check_count(dst.span, dsts.len(), count)?;
         let (address, space) = self.memory_operand(address, space)?;
-        self.push(Op::LoadMatrix {
-            transpose,
-            space,
-            dsts,
-            address,
-        });
+        self.push(Op::LoadMatrix { transpose, space, dsts, address });
         Ok(())
     }
 
-    pub(super) fn store_matrix(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn store_matrix(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let (count, transpose, space) = Self::matrix_words(m)?;
         let [address, src] = self.operands(i)?;
         let srcs = self.value_vector(src, Type::B32)?;
         self.check_count(src.span, srcs.len(), count)?;
         let (address, space) = self.memory_operand(address, space)?;
-        self.push(Op::StoreMatrix {
-            transpose,
-            space,
-            srcs,
-            address,
-        });
+        self.push(Op::StoreMatrix { transpose, space, srcs, address });
         Ok(())
     }
 
-    pub(super) fn transpose_matrix(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
-        if !["sync", "aligned", "m8n8", "trans"]
-            .iter()
-            .all(|word| m.flag(word))
-        {
+    pub(super) fn transpose_matrix(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
+        if !["sync", "aligned", "m8n8", "trans"].iter().all(|word| m.flag(word)) {
             return Err(Stop::Unsupported);
         }
         if m.ty()? != Type::B16 {
@@ -124,9 +99,7 @@ impl<'src> Body<'_, '_, 'src> {
         let shape = m.needed(SHAPES)?;
         let saturate = m.flag("satfinite");
         // the rounding of f64 products; to nearest if not given
-        if m.rounding()
-            .is_some_and(|rounding| rounding != Rounding::NearestEven)
-        {
+        if m.rounding().is_some_and(|rounding| rounding != Rounding::NearestEven) {
             return Err(Stop::Unsupported);
         }
         let types = m.types();
@@ -138,37 +111,15 @@ impl<'src> Body<'_, '_, 'src> {
             return Err(Stop::Unsupported);
         }
         let [d, a, b, c] = self.operands(i)?;
-        let word = if a_ty == Type::F64 {
-            Type::B64
-        } else {
-            Type::B32
-        };
+        let word = if a_ty == Type::F64 { Type::B64 } else { Type::B32 };
         let c_word = if c_ty == Type::F32 { Type::F32 } else { word };
         let spans = [a.span, b.span, c.span, d.span];
         let (a, b) = (self.value_vector(a, word)?, self.value_vector(b, word)?);
         let (c, d) = (self.value_vector(c, c_word)?, self.dst_vector(d)?);
         let [m, n, k] = shape;
-        let product = MatrixMultiply {
-            m,
-            n,
-            k,
-            d_ty,
-            a_ty,
-            b_ty,
-            c_ty,
-            saturate,
-            d,
-            a,
-            b,
-            c,
-        };
+        let product = MatrixMultiply { m, n, k, d_ty, a_ty, b_ty, c_ty, saturate, d, a, b, c };
         let [a, b, c] = product.fragment_registers();
-        let found = [
-            product.a.len(),
-            product.b.len(),
-            product.c.len(),
-            product.d.len(),
-        ];
+        let found = [product.a.len(), product.b.len(), product.c.len(), product.d.len()];
         for ((span, found), wanted) in spans.into_iter().zip(found).zip([a, b, c, c]) {
             self.check_count(span, found, wanted)?;
         }

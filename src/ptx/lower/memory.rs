@@ -9,11 +9,7 @@ use crate::ptx::source::Span;
 
 impl<'src> Body<'_, '_, 'src> {
     /// The operands without the cache policy that `.L2::cache_hint` adds at the end.
-    fn without_policy<'i>(
-        &self,
-        i: &'i ast::Instruction<'src>,
-        policy: bool,
-    ) -> &'i [ast::Operand<'src>] {
+    fn without_policy<'i>(&self, i: &'i ast::Instruction<'src>, policy: bool) -> &'i [ast::Operand<'src>] {
         let operands = i.operands.as_slice();
         match operands.split_last() {
             Some((_, before)) if policy => before,
@@ -34,11 +30,7 @@ impl<'src> Body<'_, '_, 'src> {
             (written, Some(own)) if written != own => {
                 return self.error(
                     operand.span,
-                    format!(
-                        "this lies in {} space, the instruction accesses {}",
-                        name(own),
-                        name(written)
-                    ),
+                    format!("this lies in {} space, the instruction accesses {}", name(own), name(written)),
                 );
             }
             (written, _) => written,
@@ -106,14 +98,7 @@ impl<'src> Body<'_, '_, 'src> {
         let srcs = self.value_vector(src, ty)?;
         self.check_count(src.span, srcs.len(), count)?;
         let (address, space) = self.memory_operand(address, space)?;
-        self.push(Op::Store(Box::new(Store {
-            space,
-            ordering,
-            cache,
-            ty,
-            srcs,
-            address,
-        })));
+        self.push(Op::Store(Box::new(Store { space, ordering, cache, ty, srcs, address })));
         Ok(())
     }
 
@@ -192,25 +177,14 @@ impl<'src> Body<'_, '_, 'src> {
     }
 
     pub(super) fn fence(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
-        if i.modifiers
-            .iter()
-            .any(|word| word.text == "proxy" || word.text.starts_with("proxy::"))
-        {
+        if i.modifiers.iter().any(|word| word.text == "proxy" || word.text.starts_with("proxy::")) {
             // orders accesses through different proxies of memory; here there is one
-            self.push(Op::Fence {
-                order: MemoryOrder::AcquireRelease,
-                scope: Scope::System,
-                proxy: true,
-            });
+            self.push(Op::Fence { order: MemoryOrder::AcquireRelease, scope: Scope::System, proxy: true });
             return Ok(());
         }
         m.flag("mbarrier_init");
         let (order, scope) = if i.opcode.text == "membar" {
-            let scope = m.needed(&[
-                ("cta", Scope::Cta),
-                ("gl", Scope::Gpu),
-                ("sys", Scope::System),
-            ])?;
+            let scope = m.needed(&[("cta", Scope::Cta), ("gl", Scope::Gpu), ("sys", Scope::System)])?;
             (MemoryOrder::SequentiallyConsistent, scope)
         } else {
             m.ignore(|word| word.starts_with("sync_restrict::"));
@@ -218,21 +192,12 @@ impl<'src> Body<'_, '_, 'src> {
             (ordering.order, ordering.scope.ok_or(Stop::Unsupported)?)
         };
         m.finish()?;
-        self.push(Op::Fence {
-            order,
-            scope,
-            proxy: false,
-        });
+        self.push(Op::Fence { order, scope, proxy: false });
         Ok(())
     }
 
     /// A hint about the memory at an address.
-    pub(super) fn hint(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-        what: Hint,
-    ) -> Lowered<()> {
+    pub(super) fn hint(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers, what: Hint) -> Lowered<()> {
         m.ignore(|word| word.starts_with('L') || word == "tensormap");
         let space = m.space();
         m.finish()?;
@@ -240,22 +205,14 @@ impl<'src> Body<'_, '_, 'src> {
             return Err(self.wrong_count(i, "1"));
         };
         let (address, space) = self.memory_operand(address, space)?;
-        self.push(Op::Hint {
-            what,
-            address: Some(address),
-            space,
-        });
+        self.push(Op::Hint { what, address: Some(address), space });
         Ok(())
     }
 
     /// A hint without an address.
     pub(super) fn plain_hint(&mut self, m: &mut Modifiers, what: Hint) -> Lowered<()> {
         m.ignore(|_| true);
-        self.push(Op::Hint {
-            what,
-            address: None,
-            space: Space::Generic,
-        });
+        self.push(Op::Hint { what, address: None, space: Space::Generic });
         Ok(())
     }
 
@@ -265,10 +222,7 @@ impl<'src> Body<'_, '_, 'src> {
             return Err(self.wrong_count(i, "2"));
         };
         let dst = self.dst(dst, Type::B64)?;
-        self.push(Op::Mov {
-            dst,
-            src: Operand::Imm(0),
-        });
+        self.push(Op::Mov { dst, src: Operand::Imm(0) });
         Ok(())
     }
 

@@ -119,9 +119,7 @@ impl<'a, 'src> Lowering<'a, 'src> {
     }
 
     /// One entry for each name; a definition replaces a declaration. Returns the definitions.
-    fn declare_functions(
-        &mut self,
-    ) -> Result<Vec<(FunctionId, &'a ast::Function<'src>)>, SyntaxError> {
+    fn declare_functions(&mut self) -> Result<Vec<(FunctionId, &'a ast::Function<'src>)>, SyntaxError> {
         let mut ids: HashMap<&str, FunctionId> = HashMap::new();
         let mut bodies = Vec::new();
         let module = self.ast;
@@ -177,10 +175,7 @@ impl<'a, 'src> Lowering<'a, 'src> {
         Ok(())
     }
 
-    fn declare_module_variable(
-        &mut self,
-        variable: &'a ast::Variable<'src>,
-    ) -> Result<(), SyntaxError> {
+    fn declare_module_variable(&mut self, variable: &'a ast::Variable<'src>) -> Result<(), SyntaxError> {
         let binding = match variable.space {
             ast::Space::Global | ast::Space::Const | ast::Space::Shared => {
                 match self.add_variable(variable)? {
@@ -198,10 +193,7 @@ impl<'a, 'src> Lowering<'a, 'src> {
 
     /// Adds a variable in global, constant or shared memory. `None` if it completes or repeats an
     /// `.extern` declaration.
-    fn add_variable(
-        &mut self,
-        ast: &'a ast::Variable<'src>,
-    ) -> Result<Option<Binding>, SyntaxError> {
+    fn add_variable(&mut self, ast: &'a ast::Variable<'src>) -> Result<Option<Binding>, SyntaxError> {
         let Some(variable) = declare::variable(ast)? else {
             return Ok(Some(Binding::Unsupported));
         };
@@ -251,12 +243,7 @@ fn files(module: &ast::Module<'_>) -> Vec<SourceFile> {
         ast::Item::File(file) => Some(file),
         _ => None,
     });
-    files
-        .map(|file| SourceFile {
-            number: file.index,
-            path: file.path.to_owned(),
-        })
-        .collect()
+    files.map(|file| SourceFile { number: file.index, path: file.path.to_owned() }).collect()
 }
 
 fn declared_twice(name: ast::Name<'_>) -> SyntaxError {

@@ -58,12 +58,7 @@ impl<'a, 'src> Modifiers<'a, 'src> {
 
     /// Takes the first word that is in the table.
     pub fn one_of<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
-        self.take(|word| {
-            table
-                .iter()
-                .find(|(name, _)| *name == word)
-                .map(|(_, value)| *value)
-        })
+        self.take(|word| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value))
     }
 
     /// As [`one_of`](Self::one_of), where the instruction cannot do without.
@@ -159,10 +154,7 @@ impl<'a, 'src> Modifiers<'a, 'src> {
             Some(MemoryOrder::Relaxed) if self.flag("mmio") => Some(MemoryOrder::Mmio),
             _ => order,
         };
-        Ordering {
-            order: order.unwrap_or(default),
-            scope: self.scope(),
-        }
+        Ordering { order: order.unwrap_or(default), scope: self.scope() }
     }
 
     /// `.cta .cluster .gpu .sys`

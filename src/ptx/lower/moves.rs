@@ -78,10 +78,7 @@ impl<'src> Body<'_, '_, 'src> {
         let dsts = self.dst_vector(dst)?;
         let srcs = self.value_vector(src, ty)?;
         if dsts.len() != count || srcs.len() != count {
-            return self.error(
-                dst.span.to(src.span),
-                format!("both operands need {count} elements"),
-            );
+            return self.error(dst.span.to(src.span), format!("both operands need {count} elements"));
         }
         // through fresh registers, as source and destination may overlap crosswise
         let Some(width) = ty.width() else {
@@ -97,10 +94,7 @@ impl<'src> Body<'_, '_, 'src> {
             })
             .collect();
         for (dst, copy) in copies {
-            self.push(Op::Mov {
-                dst,
-                src: Operand::Reg(copy),
-            });
+            self.push(Op::Mov { dst, src: Operand::Reg(copy) });
         }
         Ok(())
     }

@@ -22,9 +22,7 @@ pub(super) fn immediate_bits(value: ast::Immediate, ty: Type) -> Option<u64> {
         (ast::Immediate::F32(bits), Type::F32 | Type::B32 | Type::TF32) => Some(u64::from(bits)),
         (ast::Immediate::F32(bits), Type::F64) => Some(f64::from(f32::from_bits(bits)).to_bits()),
         (ast::Immediate::F64(bits), Type::F64 | Type::B64) => Some(bits),
-        (ast::Immediate::F64(bits), Type::F32) => {
-            Some(u64::from((f64::from_bits(bits) as f32).to_bits()))
-        }
+        (ast::Immediate::F64(bits), Type::F32) => Some(u64::from((f64::from_bits(bits) as f32).to_bits())),
         (_, Type::F32 | Type::F64) => None,
         (ast::Immediate::F32(_) | ast::Immediate::F64(_), _) => None,
         (_, Type::Pred) => value.integer_bits().map(|bits| u64::from(bits != 0)),
@@ -51,27 +49,15 @@ impl<'src> Body<'_, '_, 'src> {
         if found != N {
             return Err(self.wrong_count(ast, &N.to_string()));
         }
-        Ok(std::array::from_fn(|_| {
-            operands.next().unwrap_or(&ast.operands[0])
-        }))
+        Ok(std::array::from_fn(|_| operands.next().unwrap_or(&ast.operands[0])))
     }
 
     /// The error for an instruction that takes `expected` operands.
     pub fn wrong_count(&self, ast: &ast::Instruction<'src>, expected: &str) -> Stop {
-        let noun = if expected == "1" {
-            "operand"
-        } else {
-            "operands"
-        };
+        let noun = if expected == "1" { "operand" } else { "operands" };
         let found = ast.operands.len();
-        SyntaxError::new(
-            ast.span,
-            format!(
-                "`{}` takes {expected} {noun} here, not {found}",
-                ast.opcode.text
-            ),
-        )
-        .into()
+        SyntaxError::new(ast.span, format!("`{}` takes {expected} {noun} here, not {found}", ast.opcode.text))
+            .into()
     }
 
     pub fn error<T>(&self, span: Span, message: impl Into<String>) -> Lowered<T> {
@@ -136,9 +122,8 @@ impl<'src> Body<'_, '_, 'src> {
                 match self.lookup(register.text, register.span)? {
                     Binding::Vector(elements) => {
                         let index = ["x", "y", "z", "w"].iter().position(|a| *a == member.text);
-                        let index = index.or_else(|| {
-                            ["r", "g", "b", "a"].iter().position(|a| *a == member.text)
-                        });
+                        let index =
+                            index.or_else(|| ["r", "g", "b", "a"].iter().position(|a| *a == member.text));
                         match index.and_then(|index| elements.get(index)) {
                             Some(reg) => Ok(Value::Operand(Operand::Reg(*reg))),
                             None => self.error(
@@ -152,10 +137,9 @@ impl<'src> Body<'_, '_, 'src> {
             }
             OperandKind::Immediate(value) => match immediate_bits(*value, ty) {
                 Some(bits) => Ok(Value::Operand(Operand::Imm(bits))),
-                None => self.error(
-                    operand.span,
-                    format!("a number of this kind is no value of .{}", ty.name()),
-                ),
+                None => {
+                    self.error(operand.span, format!("a number of this kind is no value of .{}", ty.name()))
+                }
             },
             OperandKind::Negate(inner) => {
                 let a = self.value(inner, ty)?;
@@ -172,12 +156,7 @@ impl<'src> Body<'_, '_, 'src> {
                         dst,
                         a,
                     },
-                    false => Op::IntegerUnary {
-                        op: IntegerUnaryOp::Neg,
-                        ty,
-                        dst,
-                        a,
-                    },
+                    false => Op::IntegerUnary { op: IntegerUnaryOp::Neg, ty, dst, a },
                 });
                 Ok(Value::Operand(Operand::Reg(dst)))
             }
@@ -233,11 +212,7 @@ impl<'src> Body<'_, '_, 'src> {
             }
             symbol => symbol,
         };
-        self.push(Op::AddressOf {
-            dst,
-            symbol,
-            offset,
-        });
+        self.push(Op::AddressOf { dst, symbol, offset });
         Ok(())
     }
 
@@ -272,25 +247,18 @@ impl<'src> Body<'_, '_, 'src> {
     pub fn optional_dst(&mut self, operand: &ast::Operand<'src>) -> Lowered<Option<Reg>> {
         match &operand.kind {
             OperandKind::Sink => Ok(None),
-            OperandKind::Symbol(_) | OperandKind::Member { .. } => {
-                match self.read(operand, Type::B32)? {
-                    Value::Operand(Operand::Reg(reg)) => Ok(Some(reg)),
-                    _ => self.error(operand.span, "a destination must be a register"),
-                }
-            }
+            OperandKind::Symbol(_) | OperandKind::Member { .. } => match self.read(operand, Type::B32)? {
+                Value::Operand(Operand::Reg(reg)) => Ok(Some(reg)),
+                _ => self.error(operand.span, "a destination must be a register"),
+            },
             _ => self.error(operand.span, "a destination must be a register"),
         }
     }
 
     /// `d|p`, or `d` alone.
-    pub fn dst_pair(
-        &mut self,
-        operand: &ast::Operand<'src>,
-    ) -> Lowered<(Option<Reg>, Option<Reg>)> {
+    pub fn dst_pair(&mut self, operand: &ast::Operand<'src>) -> Lowered<(Option<Reg>, Option<Reg>)> {
         match &operand.kind {
-            OperandKind::Pair(pair) => {
-                Ok((self.optional_dst(&pair[0])?, self.optional_dst(&pair[1])?))
-            }
+            OperandKind::Pair(pair) => Ok((self.optional_dst(&pair[0])?, self.optional_dst(&pair[1])?)),
             _ => Ok((self.optional_dst(operand)?, None)),
         }
     }
@@ -299,27 +267,20 @@ impl<'src> Body<'_, '_, 'src> {
     pub fn predicate(&mut self, operand: &ast::Operand<'src>) -> Lowered<PredicateOperand> {
         if let OperandKind::Not(name) = &operand.kind {
             return match self.lookup(name.text, name.span)? {
-                Binding::Register(reg) => Ok(PredicateOperand {
-                    value: Operand::Reg(reg),
-                    negated: true,
-                }),
+                Binding::Register(reg) => Ok(PredicateOperand { value: Operand::Reg(reg), negated: true }),
                 _ => self.error(name.span, format!("`{}` is no predicate", name.text)),
             };
         }
         let value = self.value(operand, Type::Pred)?;
-        Ok(PredicateOperand {
-            value,
-            negated: false,
-        })
+        Ok(PredicateOperand { value, negated: false })
     }
 
     /// `{a, b}`, a vector register, or one register: registers to write.
     pub fn dst_vector(&mut self, operand: &ast::Operand<'src>) -> Lowered<Destinations> {
         match &operand.kind {
-            OperandKind::Vector(elements) => elements
-                .iter()
-                .map(|element| self.optional_dst(element))
-                .collect(),
+            OperandKind::Vector(elements) => {
+                elements.iter().map(|element| self.optional_dst(element)).collect()
+            }
             OperandKind::Symbol(name) => match self.lookup(name, operand.span)? {
                 Binding::Vector(elements) => Ok(elements.into_iter().map(Some).collect()),
                 _ => Ok(smallvec::smallvec![self.optional_dst(operand)?]),
@@ -331,10 +292,7 @@ impl<'src> Body<'_, '_, 'src> {
     /// `{a, b}`, a vector register, or one value: values to read.
     pub fn value_vector(&mut self, operand: &ast::Operand<'src>, ty: Type) -> Lowered<Operands> {
         match &operand.kind {
-            OperandKind::Vector(elements) => elements
-                .iter()
-                .map(|element| self.value(element, ty))
-                .collect(),
+            OperandKind::Vector(elements) => elements.iter().map(|element| self.value(element, ty)).collect(),
             OperandKind::Symbol(name)
                 if let Some(Binding::Vector(elements)) = self.module.scopes.get(name) =>
             {
@@ -357,13 +315,7 @@ impl<'src> Body<'_, '_, 'src> {
         }
         let offset = address.offset;
         let Some(base) = &address.base else {
-            return Ok((
-                Address {
-                    base: AddressBase::Absolute,
-                    offset,
-                },
-                None,
-            ));
+            return Ok((Address { base: AddressBase::Absolute, offset }, None));
         };
         match self.lookup(base.text, base.span)? {
             Binding::Register(reg) => {
@@ -373,13 +325,7 @@ impl<'src> Body<'_, '_, 'src> {
             binding => match self.symbol(&binding)? {
                 Some(symbol) => {
                     let space = self.space_of(symbol);
-                    Ok((
-                        Address {
-                            base: AddressBase::Symbol(symbol),
-                            offset,
-                        },
-                        space,
-                    ))
+                    Ok((Address { base: AddressBase::Symbol(symbol), offset }, space))
                 }
                 None => self.error(base.span, format!("`{}` has no address", base.text)),
             },

@@ -57,9 +57,7 @@ pub(super) struct Scopes<'src> {
 
 impl<'src> Scopes<'src> {
     pub fn new() -> Self {
-        Self {
-            stack: vec![Names::default()],
-        }
+        Self { stack: vec![Names::default()] }
     }
 
     pub fn enter(&mut self) {
@@ -85,10 +83,7 @@ impl<'src> Scopes<'src> {
         let Some(names) = self.stack.last_mut() else {
             return false;
         };
-        names
-            .ranges
-            .insert(prefix, Range { first, count })
-            .is_none()
+        names.ranges.insert(prefix, Range { first, count }).is_none()
     }
 
     /// What the name stands for.
@@ -116,10 +111,7 @@ impl Names<'_> {
             let number: u32 = number.parse().ok()?;
             (number < range.count).then(|| {
                 let index = range.first.index + number;
-                Binding::Register(Reg {
-                    index,
-                    ..range.first
-                })
+                Binding::Register(Reg { index, ..range.first })
             })
         })
     }

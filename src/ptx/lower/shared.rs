@@ -34,16 +34,11 @@ pub(super) fn lay_out(module: &mut Module) -> Result<(), SyntaxError> {
         if variable.space != Space::Shared || variable.is_dynamic_shared() {
             continue;
         }
-        let users: Vec<usize> = (0..uses.len())
-            .filter(|&k| uses[k].1.contains(&id))
-            .collect();
+        let users: Vec<usize> = (0..uses.len()).filter(|&k| uses[k].1.contains(&id)).collect();
         let start = users.iter().map(|&k| ends[k]).max().unwrap_or(0);
         let offset = u64::from(start).next_multiple_of(u64::from(variable.align));
         let end = u32::try_from(offset + variable.size).map_err(|_| {
-            SyntaxError::new(
-                variable.span,
-                format!("shared memory up to `{}` exceeds 4 GiB", variable.name),
-            )
+            SyntaxError::new(variable.span, format!("shared memory up to `{}` exceeds 4 GiB", variable.name))
         })?;
         module.variables[index].shared_offset = Some(offset as u32);
         for k in users {
@@ -55,10 +50,7 @@ pub(super) fn lay_out(module: &mut Module) -> Result<(), SyntaxError> {
 
     for ((index, used), end) in uses.into_iter().zip(ends) {
         let dynamic = used.iter().map(|id| &module.variables[id.0 as usize]);
-        let align = dynamic
-            .filter(|v| v.is_dynamic_shared())
-            .map(|v| v.align)
-            .max();
+        let align = dynamic.filter(|v| v.is_dynamic_shared()).map(|v| v.align).max();
         let offset = u64::from(end).next_multiple_of(u64::from(align.unwrap_or(1)));
         let layout = &mut module.functions[index].shared;
         layout.static_bytes = end;
@@ -86,15 +78,10 @@ fn mentions(function: &Function) -> Mentions {
         if let Op::Call(call) = &inst.op {
             match &call.target {
                 CallTarget::Direct(id) => drop(mentions.callees.insert(*id)),
-                CallTarget::Indirect {
-                    candidates: Some(list),
-                    ..
-                } => {
+                CallTarget::Indirect { candidates: Some(list), .. } => {
                     mentions.callees.extend(list.iter().copied());
                 }
-                CallTarget::Indirect {
-                    candidates: None, ..
-                } => mentions.indirect = true,
+                CallTarget::Indirect { candidates: None, .. } => mentions.indirect = true,
                 CallTarget::Intrinsic(_) => {}
             }
         }
@@ -111,11 +98,7 @@ fn address_taken(module: &Module) -> BTreeSet<FunctionId> {
             }
         });
     }
-    for initializer in module
-        .variables
-        .iter()
-        .filter_map(|v| v.initializer.as_ref())
-    {
+    for initializer in module.variables.iter().filter_map(|v| v.initializer.as_ref()) {
         for relocation in &initializer.relocations {
             if let RelocationTarget::Function(id) = relocation.target {
                 taken.insert(id);
@@ -138,11 +121,7 @@ fn reachable(
         let mentions = &mentions[id.0 as usize];
         shared.extend(&mentions.shared);
         let indirect = mentions.indirect.then_some(address_taken);
-        for &callee in mentions
-            .callees
-            .iter()
-            .chain(indirect.into_iter().flatten())
-        {
+        for &callee in mentions.callees.iter().chain(indirect.into_iter().flatten()) {
             if seen.insert(callee) {
                 open.push(callee);
             }

@@ -59,11 +59,7 @@ pub(super) fn plain(register: &str) -> Option<SpecialReg> {
 
 fn numbered(register: &str) -> Option<SpecialReg> {
     if let Some(number) = register.strip_prefix("%envreg") {
-        return number
-            .parse()
-            .ok()
-            .filter(|n| *n < 32)
-            .map(SpecialReg::EnvReg);
+        return number.parse().ok().filter(|n| *n < 32).map(SpecialReg::EnvReg);
     }
     let number = register.strip_prefix("%pm")?;
     // `%pm0_64` is the wide form of `%pm0`

@@ -36,31 +36,16 @@ impl<'src> Body<'_, '_, 'src> {
             _ => return Err(self.wrong_count(i, "2")),
         };
         let id = self.value(id, Type::U32)?;
-        let threads = threads
-            .map(|threads| self.value(threads, Type::U32))
-            .transpose()?;
-        self.push(Op::Barrier(Barrier {
-            op,
-            aligned,
-            id,
-            threads,
-        }));
+        let threads = threads.map(|threads| self.value(threads, Type::U32)).transpose()?;
+        self.push(Op::Barrier(Barrier { op, aligned, id, threads }));
         Ok(())
     }
 
     fn cluster_barrier(&mut self, m: &mut Modifiers, aligned: bool) -> Lowered<()> {
-        let op = m.needed(&[
-            ("arrive", BarrierOp::ClusterArrive),
-            ("wait", BarrierOp::ClusterWait),
-        ])?;
+        let op = m.needed(&[("arrive", BarrierOp::ClusterArrive), ("wait", BarrierOp::ClusterWait)])?;
         m.ordering(MemoryOrder::Release);
         m.finish()?;
-        self.push(Op::Barrier(Barrier {
-            op,
-            aligned,
-            id: Operand::Imm(0),
-            threads: None,
-        }));
+        self.push(Op::Barrier(Barrier { op, aligned, id: Operand::Imm(0), threads: None }));
         Ok(())
     }
 
@@ -83,18 +68,11 @@ impl<'src> Body<'_, '_, 'src> {
             _ => return Err(self.wrong_count(i, "3 or 4")),
         };
         let id = self.value(id, Type::U32)?;
-        let threads = threads
-            .map(|threads| self.value(threads, Type::U32))
-            .transpose()?;
+        let threads = threads.map(|threads| self.value(threads, Type::U32)).transpose()?;
         let source = self.predicate(source)?;
         let dst = self.dst(dst, ty)?;
         let op = BarrierOp::Reduce { op, dst, source };
-        self.push(Op::Barrier(Barrier {
-            op,
-            aligned,
-            id,
-            threads,
-        }));
+        self.push(Op::Barrier(Barrier { op, aligned, id, threads }));
         Ok(())
     }
 
@@ -117,15 +95,7 @@ impl<'src> Body<'_, '_, 'src> {
         let (b, c) = (self.value(b, Type::U32)?, self.value(c, Type::U32)?);
         let mask = mask.map(|mask| self.value(mask, Type::B32)).transpose()?;
         let (dst, predicate) = self.dst_pair(dst)?;
-        self.push(Op::Shuffle {
-            mode,
-            mask,
-            dst,
-            predicate,
-            a,
-            b,
-            c,
-        });
+        self.push(Op::Shuffle { mode, mask, dst, predicate, a, b, c });
         Ok(())
     }
 
@@ -147,20 +117,11 @@ impl<'src> Body<'_, '_, 'src> {
         let source = self.predicate(source)?;
         let mask = mask.map(|mask| self.value(mask, Type::B32)).transpose()?;
         let dst = self.dst(dst, ty)?;
-        self.push(Op::Vote {
-            mode,
-            mask,
-            dst,
-            source,
-        });
+        self.push(Op::Vote { mode, mask, dst, source });
         Ok(())
     }
 
-    pub(super) fn match_lanes(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn match_lanes(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let all = m.needed(&[("any", false), ("all", true)])?;
         if !m.flag("sync") {
             return Err(Stop::Unsupported);
@@ -170,14 +131,7 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a, mask] = self.operands(i)?;
         let (a, mask) = (self.value(a, ty)?, self.value(mask, Type::B32)?);
         let (dst, predicate) = self.dst_pair(dst)?;
-        self.push(Op::Match {
-            all,
-            ty,
-            dst,
-            predicate,
-            a,
-            mask,
-        });
+        self.push(Op::Match { all, ty, dst, predicate, a, mask });
         Ok(())
     }
 
@@ -199,23 +153,11 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, a, mask] = self.operands(i)?;
         let (a, mask) = (self.value(a, ty)?, self.value(mask, Type::B32)?);
         let dst = self.dst(dst, ty)?;
-        self.push(Op::Reduce {
-            op,
-            ty,
-            absolute,
-            nan,
-            dst,
-            a,
-            mask,
-        });
+        self.push(Op::Reduce { op, ty, absolute, nan, dst, a, mask });
         Ok(())
     }
 
-    pub(super) fn activemask(
-        &mut self,
-        i: &ast::Instruction<'src>,
-        m: &mut Modifiers,
-    ) -> Lowered<()> {
+    pub(super) fn activemask(&mut self, i: &ast::Instruction<'src>, m: &mut Modifiers) -> Lowered<()> {
         let ty = m.ty()?;
         m.finish()?;
         let [dst] = self.operands(i)?;
@@ -232,11 +174,7 @@ impl<'src> Body<'_, '_, 'src> {
         let [dst, mask] = self.operands(i)?;
         let mask = self.value(mask, Type::B32)?;
         let (dst, predicate) = self.dst_pair(dst)?;
-        self.push(Op::Elect {
-            dst,
-            predicate,
-            mask,
-        });
+        self.push(Op::Elect { dst, predicate, mask });
         Ok(())
     }
 }

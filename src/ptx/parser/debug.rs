@@ -23,27 +23,18 @@ impl<'src> Parser<'src> {
                 }
                 "inlined_at" => call = Some(self.source_place()?),
                 other => {
-                    let message =
-                        format!("expected `function_name` or `inlined_at`, found `{other}`");
+                    let message = format!("expected `function_name` or `inlined_at`, found `{other}`");
                     return Err(self.error(attribute.span, message));
                 }
             }
         }
         let span = self.since(start);
         let inlined_at = match (function, call) {
-            (Some((function_name, offset)), Some(place)) => Some(InlinedAt {
-                function_name,
-                offset,
-                place,
-            }),
+            (Some((function_name, offset)), Some(place)) => Some(InlinedAt { function_name, offset, place }),
             (None, None) => None,
             _ => return Err(self.error(span, "`function_name` and `inlined_at` go together")),
         };
-        Ok(Location {
-            place,
-            inlined_at,
-            span,
-        })
+        Ok(Location { place, inlined_at, span })
     }
 
     fn source_place(&mut self) -> Parse<SourcePlace> {
@@ -71,11 +62,7 @@ impl<'src> Parser<'src> {
         while self.eat(TokenKind::Comma) {
             self.plain_integer("a time stamp or a size")?;
         }
-        Ok(File {
-            index,
-            path,
-            span: self.since(start),
-        })
+        Ok(File { index, path, span: self.since(start) })
     }
 
     /// `.section .name { … }`
@@ -86,11 +73,7 @@ impl<'src> Parser<'src> {
         };
         self.advance();
         let body = self.skip_braces()?;
-        Ok(Section {
-            name,
-            body,
-            span: self.since(start),
-        })
+        Ok(Section { name, body, span: self.since(start) })
     }
 
     /// Skips `{ … }` without looking inside.
@@ -115,10 +98,7 @@ impl<'src> Parser<'src> {
         let start = self.advance().span.start;
         let strings = self.strings()?;
         self.expect(TokenKind::Semicolon, "`;`")?;
-        Ok(Pragma {
-            strings,
-            span: self.since(start),
-        })
+        Ok(Pragma { strings, span: self.since(start) })
     }
 
     /// The strings of a `.pragma`.

@@ -78,12 +78,7 @@ impl<'src> Parser<'src> {
             Ok(())
         })?;
         self.expect(TokenKind::Semicolon, "`,` or `;`")?;
-        Ok(Registers {
-            ty,
-            vector: traits.vector.unwrap_or(1),
-            names,
-            span: self.since(start),
-        })
+        Ok(Registers { ty, vector: traits.vector.unwrap_or(1), names, span: self.since(start) })
     }
 
     /// `(.param …, .param …)`, perhaps empty.
@@ -102,9 +97,7 @@ impl<'src> Parser<'src> {
 
     fn parameter(&mut self) -> Parse<Parameter<'src>> {
         let start = self.token.span.start;
-        let space = self
-            .peek_dotted()
-            .and_then(|word| Space::from_name(word.text));
+        let space = self.peek_dotted().and_then(|word| Space::from_name(word.text));
         let space = match space {
             Some(space @ (Space::Param | Space::Reg)) => space,
             _ => return Err(self.expected("`.param`")),
@@ -139,13 +132,8 @@ impl<'src> Parser<'src> {
                 self.advance();
                 continue;
             }
-            if traits.ty.is_some()
-                && !(parameter && (word.text == "ptr" || traits.pointer.is_some()))
-            {
-                let message = format!(
-                    "`{}` stands before the type, not behind it",
-                    self.slice(word.span)
-                );
+            if traits.ty.is_some() && !(parameter && (word.text == "ptr" || traits.pointer.is_some())) {
+                let message = format!("`{}` stands before the type, not behind it", self.slice(word.span));
                 return Err(self.error(word.span, message));
             }
             match word.text {
@@ -167,9 +155,7 @@ impl<'src> Parser<'src> {
                 }
                 "ptr" if parameter => {
                     self.advance();
-                    let space = self
-                        .peek_dotted()
-                        .and_then(|word| Space::from_name(word.text));
+                    let space = self.peek_dotted().and_then(|word| Space::from_name(word.text));
                     if space.is_some() {
                         self.advance();
                     }
@@ -185,9 +171,7 @@ impl<'src> Parser<'src> {
     }
 
     fn required_type(&self, traits: &Traits<'src>) -> Parse<Type> {
-        traits
-            .ty
-            .ok_or_else(|| self.expected("a type, such as `.b32`"))
+        traits.ty.ok_or_else(|| self.expected("a type, such as `.b32`"))
     }
 
     fn alignment(&mut self) -> Parse<u32> {
@@ -253,9 +237,7 @@ impl<'src> Parser<'src> {
                     return Ok(Initializer::Number(value));
                 }
                 let Some(mask) = value.integer_bits() else {
-                    return Err(
-                        self.error(self.since(start), "the mask of an address is an integer")
-                    );
+                    return Err(self.error(self.since(start), "the mask of an address is an integer"));
                 };
                 Ok(Initializer::Address(self.masked_address(mask)?))
             }
@@ -297,12 +279,7 @@ impl<'src> Parser<'src> {
     fn generic_address(&mut self) -> Parse<AddressInitializer<'src>> {
         let symbol = self.name("a variable or function")?;
         self.expect(TokenKind::ParenClose, "`)`")?;
-        Ok(AddressInitializer {
-            symbol,
-            offset: self.offset()?,
-            generic: true,
-            mask: None,
-        })
+        Ok(AddressInitializer { symbol, offset: self.offset()?, generic: true, mask: None })
     }
 
     /// `symbol+4)` or `generic(symbol)+4)` behind `0xFF(`: the offset stands inside.
@@ -311,17 +288,9 @@ impl<'src> Parser<'src> {
         let address = if symbol.text == "generic" && self.eat(TokenKind::ParenOpen) {
             self.generic_address()?
         } else {
-            AddressInitializer {
-                symbol,
-                offset: self.offset()?,
-                generic: false,
-                mask: None,
-            }
+            AddressInitializer { symbol, offset: self.offset()?, generic: false, mask: None }
         };
         self.expect(TokenKind::ParenClose, "`)`")?;
-        Ok(AddressInitializer {
-            mask: Some(mask),
-            ..address
-        })
+        Ok(AddressInitializer { mask: Some(mask), ..address })
     }
 }

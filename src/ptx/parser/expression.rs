@@ -69,10 +69,7 @@ impl Parser<'_> {
         let value = self.plain_integer(expected)?;
         u32::try_from(value).map_err(|_| {
             let text = self.slice(span);
-            self.error(
-                span,
-                format!("expected {expected}, `{text}` does not fit in 32 bits"),
-            )
+            self.error(span, format!("expected {expected}, `{text}` does not fit in 32 bits"))
         })
     }
 
@@ -80,9 +77,7 @@ impl Parser<'_> {
     pub(super) fn offset(&mut self) -> Parse<i64> {
         if self.at(TokenKind::Minus) {
             let error = self.expected("`+`");
-            return Err(Box::new(
-                error.help("PTX writes a negative offset as `+-8`"),
-            ));
+            return Err(Box::new(error.help("PTX writes a negative offset as `+-8`")));
         }
         if !self.eat(TokenKind::Plus) {
             return Ok(0);
@@ -135,9 +130,7 @@ impl Parser<'_> {
                 Ok(match (operator, value) {
                     (Plus, value) => value,
                     (Minus, Immediate::Signed(value)) => Immediate::Signed(value.wrapping_neg()),
-                    (Minus, Immediate::Unsigned(value)) => {
-                        Immediate::Unsigned(value.wrapping_neg())
-                    }
+                    (Minus, Immediate::Unsigned(value)) => Immediate::Unsigned(value.wrapping_neg()),
                     (Minus, Immediate::F32(_)) => {
                         return Err(self.error(self.since(start), HEX_FLOAT));
                     }
@@ -186,10 +179,7 @@ impl Parser<'_> {
         let text = self.slice(span);
         let value = match kind {
             TokenKind::Integer => integer_literal(text),
-            TokenKind::Decimal => text
-                .parse()
-                .ok()
-                .map(|value: f64| Immediate::F64(value.to_bits())),
+            TokenKind::Decimal => text.parse().ok().map(|value: f64| Immediate::F64(value.to_bits())),
             TokenKind::F32 => u32::from_str_radix(&text[2..], 16).ok().map(Immediate::F32),
             TokenKind::F64 => u64::from_str_radix(&text[2..], 16).ok().map(Immediate::F64),
             _ => return Err(self.expected("a number")),
@@ -202,13 +192,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    fn apply(
-        &self,
-        operator: TokenKind,
-        left: Immediate,
-        right: Immediate,
-        span: Span,
-    ) -> Parse<Immediate> {
+    fn apply(&self, operator: TokenKind, left: Immediate, right: Immediate, span: Span) -> Parse<Immediate> {
         let value = match (left, right) {
             (Immediate::F32(_), _) | (_, Immediate::F32(_)) => {
                 return Err(self.error(span, HEX_FLOAT));
@@ -240,8 +224,8 @@ const HEX_FLOAT: &str = "a `0f` number cannot be part of an expression";
 /// How tightly a binary operator binds, as in C.
 fn precedence(operator: TokenKind) -> Option<u8> {
     use TokenKind::{
-        Ampersand, AndAnd, BangEqual, Caret, EqualEqual, Greater, GreaterEqual, GreaterGreater,
-        Less, LessEqual, LessLess, Minus, OrOr, Percent, Pipe, Plus, Slash, Star,
+        Ampersand, AndAnd, BangEqual, Caret, EqualEqual, Greater, GreaterEqual, GreaterGreater, Less,
+        LessEqual, LessLess, Minus, OrOr, Percent, Pipe, Plus, Slash, Star,
     };
     Some(match operator {
         OrOr => 0,
@@ -304,11 +288,7 @@ fn integer_operation(operator: TokenKind, left: Immediate, right: Immediate) -> 
     let signed = left_signed && matches!(right, Signed(_));
     let truth = |value: bool| Signed(i64::from(value));
     let typed = |value: u64| {
-        if signed {
-            Signed(value as i64)
-        } else {
-            Unsigned(value)
-        }
+        if signed { Signed(value as i64) } else { Unsigned(value) }
     };
     let shift = u32::try_from(b).unwrap_or(u32::MAX);
     Some(match operator {
@@ -321,11 +301,7 @@ fn integer_operation(operator: TokenKind, left: Immediate, right: Immediate) -> 
         TokenKind::Percent => Signed(a.checked_rem(b)? as i64),
         TokenKind::LessLess => {
             let value = a.checked_shl(shift).unwrap_or(0);
-            if left_signed {
-                Signed(value as i64)
-            } else {
-                Unsigned(value)
-            }
+            if left_signed { Signed(value as i64) } else { Unsigned(value) }
         }
         TokenKind::GreaterGreater if left_signed => Signed(sa >> shift.min(63)),
         TokenKind::GreaterGreater => Unsigned(a.checked_shr(shift).unwrap_or(0)),

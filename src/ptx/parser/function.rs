@@ -3,19 +3,15 @@
 use smallvec::SmallVec;
 
 use super::super::ast::{
-    Block, Dotted, Function, FunctionDirective, FunctionKind, Linkage, Name, Prototype, Space,
-    Statement, TargetKind, Targets,
+    Block, Dotted, Function, FunctionDirective, FunctionKind, Linkage, Name, Prototype, Space, Statement,
+    TargetKind, Targets,
 };
 use super::super::lexer::TokenKind;
 use super::{Parse, Parser};
 
 impl<'src> Parser<'src> {
     /// `.entry name (…) directives { … }` behind its linkage, which began at `start`.
-    pub(super) fn function(
-        &mut self,
-        linkage: Option<Linkage>,
-        start: u32,
-    ) -> Parse<Function<'src>> {
+    pub(super) fn function(&mut self, linkage: Option<Linkage>, start: u32) -> Parse<Function<'src>> {
         let kind = match self.eat_dotted("entry") {
             true => FunctionKind::Entry,
             false => FunctionKind::Func,
@@ -53,12 +49,7 @@ impl<'src> Parser<'src> {
                 None
             }
             // the `;` of a `.pragma` may have been the declaration's
-            _ if directives
-                .last()
-                .is_some_and(|last| !last.strings.is_empty()) =>
-            {
-                None
-            }
+            _ if directives.last().is_some_and(|last| !last.strings.is_empty()) => None,
             _ => return Err(self.expected("the body `{ … }`, or `;`")),
         };
         Ok(Function {
@@ -91,12 +82,7 @@ impl<'src> Parser<'src> {
         if !strings.is_empty() {
             self.eat(TokenKind::Semicolon);
         }
-        Ok(FunctionDirective {
-            name,
-            numbers,
-            strings,
-            span,
-        })
+        Ok(FunctionDirective { name, numbers, strings, span })
     }
 
     /// `{ … }`
@@ -107,17 +93,12 @@ impl<'src> Parser<'src> {
             if self.at(TokenKind::End) {
                 let error = self.expected("`}`");
                 let line = self.source.line(open.start);
-                return Err(Box::new(
-                    error.help(format!("the `{{` on line {line} is not closed")),
-                ));
+                return Err(Box::new(error.help(format!("the `{{` on line {line} is not closed"))));
             }
             self.statement(&mut statements)?;
         }
         self.advance();
-        Ok(Block {
-            statements,
-            span: self.since(open.start),
-        })
+        Ok(Block { statements, span: self.since(open.start) })
     }
 
     fn statement(&mut self, statements: &mut Vec<Statement<'src>>) -> Parse<()> {
@@ -133,9 +114,7 @@ impl<'src> Parser<'src> {
             TokenKind::At => {
                 let guard = self.guard()?;
                 let opcode = self.name("an instruction")?;
-                statements.push(Statement::Instruction(
-                    self.instruction(Some(guard), opcode)?,
-                ));
+                statements.push(Statement::Instruction(self.instruction(Some(guard), opcode)?));
             }
             TokenKind::Dotted => self.directive(statements)?,
             TokenKind::BraceOpen => {
@@ -156,9 +135,7 @@ impl<'src> Parser<'src> {
             text => match Space::from_name(text) {
                 Some(space) => {
                     let start = word.span.start;
-                    return self.variables(None, space, start, |v| {
-                        statements.push(Statement::Variable(v))
-                    });
+                    return self.variables(None, space, start, |v| statements.push(Statement::Variable(v)));
                 }
                 None => self.unknown_directive(word)?,
             },
@@ -189,12 +166,7 @@ impl<'src> Parser<'src> {
             Ok(())
         })?;
         self.expect(TokenKind::Semicolon, "`,` or `;`")?;
-        Ok(Statement::Targets(Targets {
-            kind,
-            label,
-            targets,
-            span: self.since(label.span.start),
-        }))
+        Ok(Statement::Targets(Targets { kind, label, targets, span: self.since(label.span.start) }))
     }
 
     /// `.callprototype (returns) _ (parameters) .noreturn;`

@@ -13,11 +13,7 @@ impl<'src> Parser<'src> {
         let start = self.advance().span.start;
         let negated = self.eat(TokenKind::Bang);
         let register = self.name("a predicate register")?;
-        Ok(Guard {
-            negated,
-            register,
-            span: self.since(start),
-        })
+        Ok(Guard { negated, register, span: self.since(start) })
     }
 
     /// The rest of an instruction whose guard and opcode have been read.
@@ -50,13 +46,7 @@ impl<'src> Parser<'src> {
         }
         self.advance();
         let start = guard.map_or(opcode.span.start, |guard| guard.span.start);
-        Ok(Instruction {
-            guard,
-            opcode,
-            modifiers: Modifiers(modifiers),
-            operands,
-            span: self.since(start),
-        })
+        Ok(Instruction { guard, opcode, modifiers: Modifiers(modifiers), operands, span: self.since(start) })
     }
 
     /// `(a, b)`: the arguments or results of a call.
@@ -80,10 +70,7 @@ impl<'src> Parser<'src> {
     }
 
     fn operand_since(&self, start: u32, kind: OperandKind<'src>) -> Operand<'src> {
-        Operand {
-            kind,
-            span: self.since(start),
-        }
+        Operand { kind, span: self.since(start) }
     }
 
     /// An operand, perhaps a pair.
@@ -111,8 +98,8 @@ impl<'src> Parser<'src> {
             }
             TokenKind::BraceOpen => {
                 self.advance();
-                let operands = self
-                    .nested(|parser| parser.operands_until(TokenKind::BraceClose, "`,` or `}`"))?;
+                let operands =
+                    self.nested(|parser| parser.operands_until(TokenKind::BraceClose, "`,` or `}`"))?;
                 OperandKind::Vector(operands)
             }
             TokenKind::Bang | TokenKind::Minus => self.signed()?,
@@ -125,33 +112,21 @@ impl<'src> Parser<'src> {
     /// What begins with a name: `a`, `a.x`, `a+4`, `a[1]`, `_`.
     fn named(&mut self, name: Name<'src>) -> Parse<OperandKind<'src>> {
         match self.token.kind {
-            TokenKind::Comma | TokenKind::Semicolon
-                if name.text != "WARP_SZ" && name.text != "_" =>
-            {
+            TokenKind::Comma | TokenKind::Semicolon if name.text != "WARP_SZ" && name.text != "_" => {
                 Ok(OperandKind::Symbol(name.text))
             }
             TokenKind::Dotted => {
                 let token = self.advance();
-                Ok(OperandKind::Member {
-                    register: name,
-                    member: self.dotted_of(token),
-                })
+                Ok(OperandKind::Member { register: name, member: self.dotted_of(token) })
             }
             TokenKind::Plus | TokenKind::Minus if name.text != "WARP_SZ" => {
-                Ok(OperandKind::Offset {
-                    symbol: name,
-                    offset: self.offset()?,
-                })
+                Ok(OperandKind::Offset { symbol: name, offset: self.offset()? })
             }
             TokenKind::BracketOpen => {
                 self.advance();
                 let (index, offset) = self.base_and_offset()?;
                 self.expect(TokenKind::BracketClose, "`]`")?;
-                Ok(OperandKind::Element {
-                    array: name,
-                    index,
-                    offset,
-                })
+                Ok(OperandKind::Element { array: name, index, offset })
             }
             _ if name.text == "_" => Ok(OperandKind::Sink),
             _ if name.text == "WARP_SZ" => {
@@ -179,9 +154,7 @@ impl<'src> Parser<'src> {
             true => self.named(name)?,
             false => OperandKind::Symbol(name.text),
         };
-        Ok(OperandKind::Negate(Box::new(
-            self.operand_since(name.span.start, kind),
-        )))
+        Ok(OperandKind::Negate(Box::new(self.operand_since(name.span.start, kind))))
     }
 
     /// `base+offset, rest…]` behind its `[`.
@@ -191,11 +164,8 @@ impl<'src> Parser<'src> {
         while self.eat(TokenKind::Comma) {
             rest.push(self.operand()?);
         }
-        let expected = if rest.is_empty() && base.is_some() && offset == 0 {
-            "`+`, `,` or `]`"
-        } else {
-            "`,` or `]`"
-        };
+        let expected =
+            if rest.is_empty() && base.is_some() && offset == 0 { "`+`, `,` or `]`" } else { "`,` or `]`" };
         self.expect(TokenKind::BracketClose, expected)?;
         Ok(Address { base, offset, rest })
     }

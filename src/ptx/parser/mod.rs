@@ -62,14 +62,7 @@ impl<'src> Parser<'src> {
         let text = source.as_str();
         let mut lexer = Lexer::new(text);
         let token = lexer.next_token();
-        Self {
-            source,
-            text,
-            lexer,
-            token,
-            previous_end: 0,
-            depth: 0,
-        }
+        Self { source, text, lexer, token, previous_end: 0, depth: 0 }
     }
 
     /// Takes the current token.
@@ -95,11 +88,7 @@ impl<'src> Parser<'src> {
 
     /// Takes a token of `kind`; `expected` names it in the error.
     fn expect(&mut self, kind: TokenKind, expected: &str) -> Parse<Span> {
-        if self.at(kind) {
-            Ok(self.advance().span)
-        } else {
-            Err(self.expected(expected))
-        }
+        if self.at(kind) { Ok(self.advance().span) } else { Err(self.expected(expected)) }
     }
 
     fn slice(&self, span: Span) -> &'src str {
@@ -107,10 +96,7 @@ impl<'src> Parser<'src> {
     }
 
     fn name_of(&self, token: Token) -> Name<'src> {
-        Name {
-            text: self.slice(token.span),
-            span: token.span,
-        }
+        Name { text: self.slice(token.span), span: token.span }
     }
 
     /// Takes a word; `expected` says what it would be.
@@ -124,16 +110,12 @@ impl<'src> Parser<'src> {
 
     fn dotted_of(&self, token: Token) -> Dotted<'src> {
         let text = self.slice(token.span);
-        Dotted {
-            text: text.get(1..).unwrap_or(""),
-            span: token.span,
-        }
+        Dotted { text: text.get(1..).unwrap_or(""), span: token.span }
     }
 
     /// The word after the dot of the current token, if it is such a token.
     fn peek_dotted(&self) -> Option<Dotted<'src>> {
-        self.at(TokenKind::Dotted)
-            .then(|| self.dotted_of(self.token))
+        self.at(TokenKind::Dotted).then(|| self.dotted_of(self.token))
     }
 
     /// Whether the current token is the directive `.word`.
@@ -225,10 +207,7 @@ impl<'src> Parser<'src> {
         let error = match malformed {
             Malformed::Character => {
                 let character = self.slice(span).chars().next().unwrap_or('\0');
-                let message = format!(
-                    "the character `{}` is not part of PTX",
-                    character.escape_debug()
-                );
+                let message = format!("the character `{}` is not part of PTX", character.escape_debug());
                 let error = SyntaxError::new(span, message);
                 if character == '#' {
                     error.help("run a file with preprocessor lines through `cpp -P` first")
@@ -237,15 +216,12 @@ impl<'src> Parser<'src> {
                 }
             }
             Malformed::LoneDot => SyntaxError::new(span, "expected a word after the dot"),
-            Malformed::Number => {
-                SyntaxError::new(span, format!("{} is not a number", self.found()))
-                    .help("numbers are `12`, `0x1F`, `017`, `0b101`, `1.5`, `0f3F800000`")
+            Malformed::Number => SyntaxError::new(span, format!("{} is not a number", self.found()))
+                .help("numbers are `12`, `0x1F`, `017`, `0b101`, `1.5`, `0f3F800000`"),
+            Malformed::HexFloat => {
+                SyntaxError::new(span, format!("{} does not have its whole width", self.found()))
+                    .help("`0f` takes exactly 8 hexadecimal digits, `0d` exactly 16")
             }
-            Malformed::HexFloat => SyntaxError::new(
-                span,
-                format!("{} does not have its whole width", self.found()),
-            )
-            .help("`0f` takes exactly 8 hexadecimal digits, `0d` exactly 16"),
             Malformed::String => SyntaxError::new(span, "the string does not end on its line"),
             Malformed::Comment => SyntaxError::new(span, "the comment is not closed")
                 .help("a comment that `/*` begins ends at the first `*/`"),

@@ -6,19 +6,15 @@ use super::{Parse, Parser};
 
 /// Words that begin an item: where skipping an unknown one has to stop.
 const ITEMS: [&str; 15] = [
-    "entry", "func", "visible", "extern", "weak", "common", "global", "const", "shared", "tex",
-    "file", "section", "alias", "version", "target",
+    "entry", "func", "visible", "extern", "weak", "common", "global", "const", "shared", "tex", "file",
+    "section", "alias", "version", "target",
 ];
 
 impl<'src> Parser<'src> {
     /// The whole file.
     pub(super) fn module(&mut self) -> Parse<Module<'src>> {
-        let mut module = Module {
-            version: self.version()?,
-            targets: Vec::new(),
-            address_size: 32,
-            items: Vec::new(),
-        };
+        let mut module =
+            Module { version: self.version()?, targets: Vec::new(), address_size: 32, items: Vec::new() };
         while !self.at(TokenKind::End) {
             self.item(&mut module)?;
         }
@@ -29,9 +25,9 @@ impl<'src> Parser<'src> {
     fn version(&mut self) -> Parse<Version> {
         if !self.at_dotted("version") {
             let error = self.expected("`.version`");
-            return Err(Box::new(error.help(
-                "a PTX file begins with `.version`, `.target` and `.address_size`",
-            )));
+            return Err(Box::new(
+                error.help("a PTX file begins with `.version`, `.target` and `.address_size`"),
+            ));
         }
         self.advance();
         let expected = "a version such as `9.0`";
@@ -40,8 +36,7 @@ impl<'src> Parser<'src> {
         }
         let span = self.token.span;
         let numbers = self.slice(span).split_once('.');
-        let numbers =
-            numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let numbers = numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         let Some((major, minor)) = numbers else {
             return Err(self.expected(expected));
         };
@@ -59,9 +54,8 @@ impl<'src> Parser<'src> {
             return Err(self.expected("`.entry`, `.func` or a state space"));
         };
         if let Some(space) = Space::from_name(word.text) {
-            return self.variables(linkage, space, start, |variable| {
-                module.items.push(Item::Variable(variable))
-            });
+            return self
+                .variables(linkage, space, start, |variable| module.items.push(Item::Variable(variable)));
         }
         let item = match word.text {
             "entry" | "func" => Item::Function(self.function(linkage, start)?),
@@ -121,10 +115,7 @@ impl<'src> Parser<'src> {
         let start = self.token.span.start;
         match self.small_integer("32 or 64")? {
             size @ (32 | 64) => Ok(size),
-            size => Err(self.error(
-                self.since(start),
-                format!("the address size is 32 or 64, found {size}"),
-            )),
+            size => Err(self.error(self.since(start), format!("the address size is 32 or 64, found {size}"))),
         }
     }
 
@@ -135,11 +126,7 @@ impl<'src> Parser<'src> {
         self.expect(TokenKind::Comma, "`,`")?;
         let aliasee = self.name("the name of a function")?;
         self.expect(TokenKind::Semicolon, "`;`")?;
-        Ok(Alias {
-            alias,
-            aliasee,
-            span: self.since(start),
-        })
+        Ok(Alias { alias, aliasee, span: self.since(start) })
     }
 
     /// A directive that is not known ends at `;`, with a block, or where another item begins.
@@ -160,11 +147,7 @@ impl<'src> Parser<'src> {
                     return Err(self.error(word.span, message));
                 }
                 TokenKind::Malformed(malformed) => return Err(self.malformed(malformed)),
-                TokenKind::Dotted
-                    if self
-                        .peek_dotted()
-                        .is_some_and(|word| ITEMS.contains(&word.text)) =>
-                {
+                TokenKind::Dotted if self.peek_dotted().is_some_and(|word| ITEMS.contains(&word.text)) => {
                     return Ok(());
                 }
                 _ => {

@@ -67,37 +67,19 @@ impl Checker<'_> {
             16 => Ok(Width::B16),
             32 => Ok(Width::B32),
             64 => Ok(Width::B64),
-            _ => self.error(format!(
-                "{} bits cannot be cut into {count} parts",
-                whole.bits()
-            )),
+            _ => self.error(format!("{} bits cannot be cut into {count} parts", whole.bits())),
         }
     }
 
     fn arithmetic(&self, op: &Op) -> Verified {
         match op {
-            Op::Integer {
-                op,
-                ty,
-                saturate,
-                dst,
-                a,
-                b,
-            } => {
+            Op::Integer { op, ty, saturate, dst, a, b } => {
                 self.legal(types::integer(*op, *ty, *saturate), *ty)?;
                 self.values(&[*a, *b], *ty)?;
                 let wide = *op == IntegerOp::MulWide;
                 self.reg(*dst, self.result(*ty, wide))
             }
-            Op::MultiplyAdd {
-                part,
-                ty,
-                saturate,
-                dst,
-                a,
-                b,
-                c,
-            } => {
+            Op::MultiplyAdd { part, ty, saturate, dst, a, b, c } => {
                 self.legal(types::multiply_add(*part, *ty, *saturate), *ty)?;
                 self.values(&[*a, *b], *ty)?;
                 let width = self.result(*ty, *part == MulPart::Wide);
@@ -108,15 +90,7 @@ impl Checker<'_> {
                 self.legal(types::carry(*ty), *ty)?;
                 self.uniform(*ty, *dst, &[*a, *b])
             }
-            Op::MultiplyAddCarry {
-                part,
-                ty,
-                dst,
-                a,
-                b,
-                c,
-                ..
-            } => {
+            Op::MultiplyAddCarry { part, ty, dst, a, b, c, .. } => {
                 let parts = matches!(part, MulPart::Lo | MulPart::Hi);
                 self.legal(types::carry(*ty) && parts, *ty)?;
                 self.uniform(*ty, *dst, &[*a, *b, *c])
@@ -156,14 +130,7 @@ impl Checker<'_> {
                 self.legal(types::logic(*ty), *ty)?;
                 self.uniform(*ty, *dst, &[*a, *b])
             }
-            Op::Lop3 {
-                dst,
-                a,
-                b,
-                c,
-                predicate,
-                ..
-            } => {
+            Op::Lop3 { dst, a, b, c, predicate, .. } => {
                 self.values(&[*a, *b, *c], Type::B32)?;
                 if let Some(predicate) = predicate {
                     self.predicate(predicate.q)?;
@@ -177,51 +144,20 @@ impl Checker<'_> {
                 self.uniform(*ty, *dst, &[*a])
             }
             Op::FunnelShift { dst, a, b, c, .. }
-            | Op::FindNthSet {
-                dst,
-                mask: a,
-                base: b,
-                offset: c,
-            }
-            | Op::Permute {
-                dst,
-                a,
-                b,
-                selector: c,
-                ..
-            } => self.uniform(Type::B32, *dst, &[*a, *b, *c]),
-            Op::BitFieldExtract {
-                ty,
-                dst,
-                a,
-                position,
-                length,
-            } => {
+            | Op::FindNthSet { dst, mask: a, base: b, offset: c }
+            | Op::Permute { dst, a, b, selector: c, .. } => self.uniform(Type::B32, *dst, &[*a, *b, *c]),
+            Op::BitFieldExtract { ty, dst, a, position, length } => {
                 self.legal(types::carry(*ty), *ty)?;
                 self.values(&[*position, *length], Type::B32)?;
                 self.uniform(*ty, *dst, &[*a])
             }
-            Op::BitFieldInsert {
-                ty,
-                dst,
-                a,
-                b,
-                position,
-                length,
-            } => {
+            Op::BitFieldInsert { ty, dst, a, b, position, length } => {
                 self.legal(matches!(ty, Type::B32 | Type::B64), *ty)?;
                 self.values(&[*position, *length], Type::B32)?;
                 self.uniform(*ty, *dst, &[*a, *b])
             }
-            Op::BitMask {
-                dst,
-                position,
-                length,
-                ..
-            } => self.uniform(Type::B32, *dst, &[*position, *length]),
-            Op::Extend {
-                ty, dst, a, length, ..
-            } => {
+            Op::BitMask { dst, position, length, .. } => self.uniform(Type::B32, *dst, &[*position, *length]),
+            Op::Extend { ty, dst, a, length, .. } => {
                 self.legal(matches!(ty, Type::U32 | Type::S32), *ty)?;
                 self.uniform(*ty, *dst, &[*a, *length])
             }
@@ -231,28 +167,12 @@ impl Checker<'_> {
 
     fn float(&self, op: &Op) -> Verified {
         match op {
-            Op::Float {
-                op,
-                ty,
-                modifiers,
-                dst,
-                a,
-                b,
-                ..
-            } => {
+            Op::Float { op, ty, modifiers, dst, a, b, .. } => {
                 self.legal(types::float(*op, *ty), *ty)?;
                 self.typed_value(*a, self.input(*ty, *modifiers)?)?;
                 self.uniform(*ty, *dst, &[*b])
             }
-            Op::FloatMultiplyAdd {
-                ty,
-                modifiers,
-                dst,
-                a,
-                b,
-                c,
-                ..
-            } => {
+            Op::FloatMultiplyAdd { ty, modifiers, dst, a, b, c, .. } => {
                 self.legal(types::fma(*ty), *ty)?;
                 self.values(&[*a, *b], self.input(*ty, *modifiers)?)?;
                 self.uniform(*ty, *dst, &[*c])
@@ -272,34 +192,18 @@ impl Checker<'_> {
     }
 
     /// The type of the narrow inputs of mixed-precision arithmetic.
-    fn input(
-        &self,
-        ty: Type,
-        modifiers: FloatModifiers,
-    ) -> Result<Type, crate::ptx::source::SyntaxError> {
+    fn input(&self, ty: Type, modifiers: FloatModifiers) -> Result<Type, crate::ptx::source::SyntaxError> {
         match (modifiers.narrow, ty) {
             (None, ty) => Ok(ty),
             (Some(NarrowFloat::F16), Type::F32) => Ok(Type::F16),
             (Some(NarrowFloat::BF16), Type::F32) => Ok(Type::BF16),
-            (Some(_), ty) => self.error(format!(
-                "16-bit inputs have a result of .f32, not .{}",
-                ty.name()
-            )),
+            (Some(_), ty) => self.error(format!("16-bit inputs have a result of .f32, not .{}", ty.name())),
         }
     }
 
     fn compare(&self, op: &Op) -> Verified {
         match op {
-            Op::SetPredicate {
-                comparison,
-                ty,
-                combine,
-                dst,
-                other,
-                a,
-                b,
-                ..
-            } => {
+            Op::SetPredicate { comparison, ty, combine, dst, other, a, b, .. } => {
                 self.legal(types::comparison(*comparison, *ty), *ty)?;
                 self.values(&[*a, *b], *ty)?;
                 if let Some((_, predicate)) = combine {
@@ -308,16 +212,7 @@ impl Checker<'_> {
                 self.maybe_reg(*dst, Width::Predicate)?;
                 self.maybe_reg(*other, Width::Predicate)
             }
-            Op::Set {
-                comparison,
-                dst_ty,
-                ty,
-                combine,
-                dst,
-                a,
-                b,
-                ..
-            } => {
+            Op::Set { comparison, dst_ty, ty, combine, dst, a, b, .. } => {
                 self.legal(types::comparison(*comparison, *ty), *ty)?;
                 self.legal(types::set_result(*dst_ty, *ty), *dst_ty)?;
                 self.values(&[*a, *b], *ty)?;
@@ -326,23 +221,11 @@ impl Checker<'_> {
                 }
                 self.typed(*dst, *dst_ty)
             }
-            Op::Select {
-                dst,
-                a,
-                b,
-                predicate,
-            } => {
+            Op::Select { dst, a, b, predicate } => {
                 self.predicate(*predicate)?;
                 self.same(*dst, &[*a, *b])
             }
-            Op::SelectBySign {
-                dst,
-                a,
-                b,
-                selector_ty,
-                c,
-                ..
-            } => {
+            Op::SelectBySign { dst, a, b, selector_ty, c, .. } => {
                 self.legal(matches!(selector_ty, Type::S32 | Type::F32), *selector_ty)?;
                 self.word(*c)?;
                 self.same(*dst, &[*a, *b])
@@ -354,22 +237,13 @@ impl Checker<'_> {
     /// All have the width of `dst`, which is no predicate.
     fn same(&self, dst: Reg, values: &[Operand]) -> Verified {
         self.wide_enough(dst, Type::B8)?;
-        values
-            .iter()
-            .try_for_each(|value| self.value(*value, dst.width))
+        values.iter().try_for_each(|value| self.value(*value, dst.width))
     }
 
     fn convert(&self, op: &Op) -> Verified {
         match op {
             Op::Convert(convert) => self.convert_one(convert),
-            Op::ConvertPair {
-                dst_ty,
-                rounding,
-                dst,
-                a,
-                b,
-                ..
-            } => {
+            Op::ConvertPair { dst_ty, rounding, dst, a, b, .. } => {
                 use Type::{BF16x2, E4M3x2, E5M2x2, F16x2};
                 self.legal(matches!(dst_ty, F16x2 | BF16x2 | E4M3x2 | E5M2x2), *dst_ty)?;
                 if !matches!(rounding, Rounding::NearestEven | Rounding::Zero) {
@@ -403,15 +277,7 @@ impl Checker<'_> {
     }
 
     fn convert_one(&self, convert: &Convert) -> Verified {
-        let Convert {
-            dst_ty,
-            src_ty,
-            rounding,
-            to_integer,
-            dst,
-            src,
-            ..
-        } = *convert;
+        let Convert { dst_ty, src_ty, rounding, to_integer, dst, src, .. } = *convert;
         if !types::convert(dst_ty, src_ty) {
             return self.error(format!(
                 "there is no conversion from .{} to .{}",

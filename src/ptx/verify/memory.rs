@@ -9,15 +9,13 @@ impl Checker<'_> {
         let function = self.function;
         let variables = &self.module.variables;
         let known = match symbol {
-            Symbol::Variable(id) => variables
-                .get(id.0 as usize)
-                .is_some_and(|v| matches!(v.space, Space::Global | Space::Const)),
-            Symbol::Shared(id) => variables
-                .get(id.0 as usize)
-                .is_some_and(|v| v.shared_offset.is_some()),
-            Symbol::DynamicShared(id) => variables
-                .get(id.0 as usize)
-                .is_some_and(Variable::is_dynamic_shared),
+            Symbol::Variable(id) => {
+                variables.get(id.0 as usize).is_some_and(|v| matches!(v.space, Space::Global | Space::Const))
+            }
+            Symbol::Shared(id) => variables.get(id.0 as usize).is_some_and(|v| v.shared_offset.is_some()),
+            Symbol::DynamicShared(id) => {
+                variables.get(id.0 as usize).is_some_and(Variable::is_dynamic_shared)
+            }
             Symbol::Local(index) => (index as usize) < function.locals.len(),
             Symbol::Param(block, index) => self.param(block, index).is_some(),
             Symbol::Function(id) => (id.0 as usize) < self.module.functions.len(),
@@ -97,10 +95,7 @@ impl Checker<'_> {
         }
         match [1, 2, 4, 8].contains(&elements) && elements as u32 * ty.bytes() <= 32 {
             true => Ok(()),
-            false => self.error(format!(
-                "{elements} elements of .{} are no vector",
-                ty.name()
-            )),
+            false => self.error(format!("{elements} elements of .{} are no vector", ty.name())),
         }
     }
 
@@ -109,11 +104,7 @@ impl Checker<'_> {
         for dst in load.dsts.iter().flatten() {
             self.wide_enough(*dst, load.ty)?;
         }
-        self.address(
-            load.address,
-            load.space,
-            load.ty.bytes() * load.dsts.len() as u32,
-        )
+        self.address(load.address, load.space, load.ty.bytes() * load.dsts.len() as u32)
     }
 
     pub(super) fn store(&self, store: &Store) -> Verified {
@@ -124,19 +115,13 @@ impl Checker<'_> {
                 constant => self.typed_value(*constant, store.ty)?,
             }
         }
-        let into_parameters = matches!(
-            store.address.base,
-            AddressBase::Symbol(Symbol::Param(ParamBlock::In, _))
-        ) || store.space == Space::Param
-            && !matches!(store.address.base, AddressBase::Symbol(_));
+        let into_parameters =
+            matches!(store.address.base, AddressBase::Symbol(Symbol::Param(ParamBlock::In, _)))
+                || store.space == Space::Param && !matches!(store.address.base, AddressBase::Symbol(_));
         if into_parameters || store.space == Space::Const {
             return self.error("parameters and constants cannot be written");
         }
-        self.address(
-            store.address,
-            store.space,
-            store.ty.bytes() * store.srcs.len() as u32,
-        )
+        self.address(store.address, store.space, store.ty.bytes() * store.srcs.len() as u32)
     }
 
     pub(super) fn atomic(&self, atomic: &Atomic) -> Verified {
@@ -146,10 +131,7 @@ impl Checker<'_> {
         }
         self.vector(elements, atomic.ty)?;
         if !atomic.dsts.is_empty() && atomic.dsts.len() != elements {
-            return self.error(format!(
-                "{elements} values go in, {} come out",
-                atomic.dsts.len()
-            ));
+            return self.error(format!("{elements} values go in, {} come out", atomic.dsts.len()));
         }
         if atomic.b.is_some() != (atomic.op == AtomicOp::CompareAndSwap) {
             return self.error("two values belong to `cas`, one to everything else");
@@ -162,19 +144,14 @@ impl Checker<'_> {
         }
         self.values(&atomic.a, atomic.ty)?;
         self.values(atomic.b.as_slice(), atomic.ty)?;
-        self.address(
-            atomic.address,
-            atomic.space,
-            atomic.ty.bytes() * elements as u32,
-        )
+        self.address(atomic.address, atomic.space, atomic.ty.bytes() * elements as u32)
     }
 
     pub(super) fn mbarrier(&self, m: &Mbarrier) -> Verified {
         let (dst, state) = match m.op {
-            MbarrierOp::TestWait { parity, .. } => (
-                Width::Predicate,
-                Some(if parity { Width::B32 } else { Width::B64 }),
-            ),
+            MbarrierOp::TestWait { parity, .. } => {
+                (Width::Predicate, Some(if parity { Width::B32 } else { Width::B64 }))
+            }
             MbarrierOp::PendingCount => (Width::B32, Some(Width::B64)),
             _ => (Width::B64, None),
         };
@@ -212,20 +189,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn async_copy(&self, op: &Op) -> Verified {
-        let Op::AsyncCopy {
-            dst,
-            src,
-            size,
-            source_size,
-            ignore_source,
-        } = op
-        else {
+        let Op::AsyncCopy { dst, src, size, source_size, ignore_source } = op else {
             return Ok(());
         };
         if ![4, 8, 16].contains(size) {
-            return self.error(format!(
-                "asynchronous copies have 4, 8 or 16 bytes, not {size}"
-            ));
+            return self.error(format!("asynchronous copies have 4, 8 or 16 bytes, not {size}"));
         }
         if let Some(source_size) = source_size {
             self.word(*source_size)?;
@@ -244,10 +212,7 @@ impl Checker<'_> {
                     return self.error("there is no such function");
                 };
                 if callee.kind == FunctionKind::Kernel {
-                    return self.error(format!(
-                        "`{}` is a kernel, which cannot be called",
-                        callee.name
-                    ));
+                    return self.error(format!("`{}` is a kernel, which cannot be called", callee.name));
                 }
                 Some((callee.param_bytes, callee.return_bytes))
             }
@@ -257,10 +222,7 @@ impl Checker<'_> {
                 Intrinsic::Malloc => (8, 8),
                 Intrinsic::Free => (8, 0),
             }),
-            CallTarget::Indirect {
-                pointer,
-                candidates,
-            } => {
+            CallTarget::Indirect { pointer, candidates } => {
                 if let Operand::Reg(reg) = pointer
                     && !matches!(reg.width, Width::B32 | Width::B64)
                 {

@@ -28,12 +28,7 @@ pub fn verify(module: &Module) -> Result<(), SyntaxError> {
         verify_variable(module, variable)?;
     }
     for function in &module.functions {
-        Checker {
-            module,
-            function,
-            inst: None,
-        }
-        .function()?;
+        Checker { module, function, inst: None }.function()?;
     }
     Ok(())
 }
@@ -96,19 +91,11 @@ impl<'a> Checker<'a> {
         {
             return self.error("control runs off the end of the code");
         }
-        if function
-            .labels
-            .iter()
-            .any(|label| !self.is_target(label.target))
-        {
+        if function.labels.iter().any(|label| !self.is_target(label.target)) {
             return self.error("a label stands before no instruction");
         }
         for inst in &function.code {
-            Checker {
-                inst: Some(inst),
-                ..self
-            }
-            .instruction()?;
+            Checker { inst: Some(inst), ..self }.instruction()?;
         }
         Ok(())
     }
@@ -127,8 +114,7 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let outside =
-            |local: &LocalVariable| !inside(local.offset, local.size, function.local_bytes);
+        let outside = |local: &LocalVariable| !inside(local.offset, local.size, function.local_bytes);
         match function.locals.iter().any(outside) {
             true => self.error("a local variable lies outside of the frame"),
             false => Ok(()),
@@ -156,9 +142,7 @@ impl<'a> Checker<'a> {
 
     /// The name of a register as the text has it, or its readable form.
     fn name(&self, reg: Reg) -> String {
-        self.function
-            .register_name(reg)
-            .unwrap_or_else(|| reg.to_string())
+        self.function.register_name(reg).unwrap_or_else(|| reg.to_string())
     }
 
     /// The register exists.
@@ -175,12 +159,9 @@ impl<'a> Checker<'a> {
         self.exists(reg)?;
         match reg.width == width {
             true => Ok(()),
-            false => self.error(format!(
-                "`{}` {} where {} needed",
-                self.name(reg),
-                has(reg.width),
-                needs(width)
-            )),
+            false => {
+                self.error(format!("`{}` {} where {} needed", self.name(reg), has(reg.width), needs(width)))
+            }
         }
     }
 
@@ -229,9 +210,7 @@ impl<'a> Checker<'a> {
     }
 
     fn values(&self, operands: &[Operand], ty: Type) -> Verified {
-        operands
-            .iter()
-            .try_for_each(|operand| self.typed_value(*operand, ty))
+        operands.iter().try_for_each(|operand| self.typed_value(*operand, ty))
     }
 
     fn word(&self, operand: Operand) -> Verified {

@@ -23,13 +23,9 @@ pub(super) fn integer(op: IntegerOp, ty: Type, saturate: bool) -> bool {
         return false;
     }
     match op {
-        IntegerOp::Add | IntegerOp::Sub | IntegerOp::Min | IntegerOp::Max => {
-            among(ty, &[INTEGERS, PAIRS])
-        }
+        IntegerOp::Add | IntegerOp::Sub | IntegerOp::Min | IntegerOp::Max => among(ty, &[INTEGERS, PAIRS]),
         IntegerOp::MinRelu | IntegerOp::MaxRelu => matches!(ty, S32 | S16x2),
-        IntegerOp::MulLo | IntegerOp::MulHi | IntegerOp::Div | IntegerOp::Rem => {
-            among(ty, &[INTEGERS])
-        }
+        IntegerOp::MulLo | IntegerOp::MulHi | IntegerOp::Div | IntegerOp::Rem => among(ty, &[INTEGERS]),
         IntegerOp::MulWide => matches!(ty, U16 | S16 | U32 | S32),
         IntegerOp::Mul24Lo | IntegerOp::Mul24Hi => among(ty, &[WORDS]),
     }

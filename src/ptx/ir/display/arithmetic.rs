@@ -16,11 +16,7 @@ impl Line<'_, '_> {
                 self.opcode("mov")?;
                 self.operands(&[dst, &special_name(*special)])
             }
-            Op::AddressOf {
-                dst,
-                symbol,
-                offset,
-            } => {
+            Op::AddressOf { dst, symbol, offset } => {
                 self.opcode("address")?;
                 self.operand(dst)?;
                 match offset {
@@ -44,14 +40,7 @@ impl Line<'_, '_> {
 
     pub(super) fn integer(&mut self, op: &Op) -> fmt::Result {
         match op {
-            Op::Integer {
-                op,
-                ty,
-                saturate,
-                dst,
-                a,
-                b,
-            } => {
+            Op::Integer { op, ty, saturate, dst, a, b } => {
                 self.opcode(match op {
                     IntegerOp::Add => "add",
                     IntegerOp::Sub => "sub",
@@ -71,46 +60,21 @@ impl Line<'_, '_> {
                 self.ty(*ty)?;
                 self.operands(&[dst, a, b])
             }
-            Op::MultiplyAdd {
-                part,
-                ty,
-                saturate,
-                dst,
-                a,
-                b,
-                c,
-            } => {
+            Op::MultiplyAdd { part, ty, saturate, dst, a, b, c } => {
                 self.opcode("mad")?;
                 self.word(part)?;
                 self.flag(*saturate, "sat")?;
                 self.ty(*ty)?;
                 self.operands(&[dst, a, b, c])
             }
-            Op::Carry {
-                op,
-                ty,
-                carry_in,
-                carry_out,
-                dst,
-                a,
-                b,
-            } => {
+            Op::Carry { op, ty, carry_in, carry_out, dst, a, b } => {
                 self.opcode(if *op == CarryOp::Add { "add" } else { "sub" })?;
                 self.opcode(if *carry_in { "c" } else { "" })?;
                 self.flag(*carry_out, "cc")?;
                 self.ty(*ty)?;
                 self.operands(&[dst, a, b])
             }
-            Op::MultiplyAddCarry {
-                part,
-                ty,
-                carry_in,
-                carry_out,
-                dst,
-                a,
-                b,
-                c,
-            } => {
+            Op::MultiplyAddCarry { part, ty, carry_in, carry_out, dst, a, b, c } => {
                 self.opcode(if *carry_in { "madc" } else { "mad" })?;
                 self.word(part)?;
                 self.flag(*carry_out, "cc")?;
@@ -122,15 +86,7 @@ impl Line<'_, '_> {
                 self.ty(*ty)?;
                 self.operands(&[dst, a, b, c])
             }
-            Op::DotProduct {
-                form,
-                a_signed,
-                b_signed,
-                dst,
-                a,
-                b,
-                c,
-            } => {
+            Op::DotProduct { form, a_signed, b_signed, dst, a, b, c } => {
                 self.opcode(match form {
                     DotForm::Dp4a => "dp4a",
                     DotForm::Dp2aLo => "dp2a.lo",
@@ -166,104 +122,49 @@ impl Line<'_, '_> {
                 self.ty(*ty)?;
                 self.operands(&[dst, a, b])
             }
-            Op::Lop3 {
-                lut,
-                dst,
-                a,
-                b,
-                c,
-                predicate,
-            } => {
+            Op::Lop3 { lut, dst, a, b, c, predicate } => {
                 self.opcode("lop3")?;
                 self.combine(predicate.map(|p| (p.op, p.q)))?;
                 self.pair(*dst, predicate.map(|p| p.dst))?;
                 self.operands(&[a, b, c, &format!("{lut:#04x}")])?;
                 self.maybe(predicate.map(|p| p.q))
             }
-            Op::Shift {
-                left,
-                ty,
-                dst,
-                a,
-                b,
-            } => {
+            Op::Shift { left, ty, dst, a, b } => {
                 self.opcode(if *left { "shl" } else { "shr" })?;
                 self.ty(*ty)?;
                 self.operands(&[dst, a, b])
             }
-            Op::FunnelShift {
-                left,
-                range,
-                dst,
-                a,
-                b,
-                c,
-            } => {
+            Op::FunnelShift { left, range, dst, a, b, c } => {
                 self.opcode(if *left { "shf.l" } else { "shf.r" })?;
                 self.word(range)?;
                 self.operands(&[dst, a, b, c])
             }
-            Op::BitFieldExtract {
-                ty,
-                dst,
-                a,
-                position,
-                length,
-            } => {
+            Op::BitFieldExtract { ty, dst, a, position, length } => {
                 self.opcode("bfe")?;
                 self.ty(*ty)?;
                 self.operands(&[dst, a, position, length])
             }
-            Op::BitFieldInsert {
-                ty,
-                dst,
-                a,
-                b,
-                position,
-                length,
-            } => {
+            Op::BitFieldInsert { ty, dst, a, b, position, length } => {
                 self.opcode("bfi")?;
                 self.ty(*ty)?;
                 self.operands(&[dst, a, b, position, length])
             }
-            Op::BitMask {
-                range,
-                dst,
-                position,
-                length,
-            } => {
+            Op::BitMask { range, dst, position, length } => {
                 self.opcode("bmsk")?;
                 self.word(range)?;
                 self.operands(&[dst, position, length])
             }
-            Op::Extend {
-                range,
-                ty,
-                dst,
-                a,
-                length,
-            } => {
+            Op::Extend { range, ty, dst, a, length } => {
                 self.opcode("szext")?;
                 self.word(range)?;
                 self.ty(*ty)?;
                 self.operands(&[dst, a, length])
             }
-            Op::FindNthSet {
-                dst,
-                mask,
-                base,
-                offset,
-            } => {
+            Op::FindNthSet { dst, mask, base, offset } => {
                 self.opcode("fns")?;
                 self.operands(&[dst, mask, base, offset])
             }
-            Op::Permute {
-                mode,
-                dst,
-                a,
-                b,
-                selector,
-            } => {
+            Op::Permute { mode, dst, a, b, selector } => {
                 self.opcode("prmt")?;
                 if *mode != PermuteMode::Default {
                     self.word(mode)?;
@@ -276,15 +177,7 @@ impl Line<'_, '_> {
 
     pub(super) fn float(&mut self, op: &Op) -> fmt::Result {
         match op {
-            Op::Float {
-                op,
-                ty,
-                accuracy,
-                modifiers,
-                dst,
-                a,
-                b,
-            } => {
+            Op::Float { op, ty, accuracy, modifiers, dst, a, b } => {
                 self.opcode(&format!("{op:?}").to_lowercase())?;
                 self.accuracy(*accuracy)?;
                 self.modifiers(*modifiers)?;
@@ -292,15 +185,7 @@ impl Line<'_, '_> {
                 self.narrow(*modifiers)?;
                 self.operands(&[dst, a, b])
             }
-            Op::FloatMultiplyAdd {
-                ty,
-                rounding,
-                modifiers,
-                dst,
-                a,
-                b,
-                c,
-            } => {
+            Op::FloatMultiplyAdd { ty, rounding, modifiers, dst, a, b, c } => {
                 self.opcode("fma")?;
                 self.rounding(*rounding)?;
                 self.modifiers(*modifiers)?;
@@ -308,39 +193,20 @@ impl Line<'_, '_> {
                 self.narrow(*modifiers)?;
                 self.operands(&[dst, a, b, c])
             }
-            Op::FloatUnary {
-                op,
-                ty,
-                accuracy,
-                modifiers,
-                dst,
-                a,
-            } => {
+            Op::FloatUnary { op, ty, accuracy, modifiers, dst, a } => {
                 self.opcode(&format!("{op:?}").to_lowercase())?;
                 self.accuracy(*accuracy)?;
                 self.modifiers(*modifiers)?;
                 self.ty(*ty)?;
                 self.operands(&[dst, a])
             }
-            Op::FloatMinMax3 {
-                max,
-                modifiers,
-                dst,
-                a,
-                b,
-                c,
-            } => {
+            Op::FloatMinMax3 { max, modifiers, dst, a, b, c } => {
                 self.opcode(if *max { "max" } else { "min" })?;
                 self.modifiers(*modifiers)?;
                 self.ty(Type::F32)?;
                 self.operands(&[dst, a, b, c])
             }
-            Op::TestProperty {
-                property,
-                ty,
-                dst,
-                a,
-            } => {
+            Op::TestProperty { property, ty, dst, a } => {
                 self.opcode("testp")?;
                 self.word(property)?;
                 self.ty(*ty)?;
@@ -352,16 +218,7 @@ impl Line<'_, '_> {
 
     pub(super) fn compare(&mut self, op: &Op) -> fmt::Result {
         match op {
-            Op::SetPredicate {
-                comparison,
-                ty,
-                flush,
-                combine,
-                dst,
-                other,
-                a,
-                b,
-            } => {
+            Op::SetPredicate { comparison, ty, flush, combine, dst, other, a, b } => {
                 self.opcode("setp")?;
                 self.word(comparison)?;
                 self.combine(*combine)?;
@@ -371,16 +228,7 @@ impl Line<'_, '_> {
                 self.operands(&[a, b])?;
                 self.maybe(combine.map(|(_, p)| p))
             }
-            Op::Set {
-                comparison,
-                dst_ty,
-                ty,
-                flush,
-                combine,
-                dst,
-                a,
-                b,
-            } => {
+            Op::Set { comparison, dst_ty, ty, flush, combine, dst, a, b } => {
                 self.opcode("set")?;
                 self.word(comparison)?;
                 self.combine(*combine)?;
@@ -390,23 +238,11 @@ impl Line<'_, '_> {
                 self.operands(&[dst, a, b])?;
                 self.maybe(combine.map(|(_, p)| p))
             }
-            Op::Select {
-                dst,
-                a,
-                b,
-                predicate,
-            } => {
+            Op::Select { dst, a, b, predicate } => {
                 self.opcode("selp")?;
                 self.operands(&[dst, a, b, predicate])
             }
-            Op::SelectBySign {
-                dst,
-                a,
-                b,
-                selector_ty,
-                flush,
-                c,
-            } => {
+            Op::SelectBySign { dst, a, b, selector_ty, flush, c } => {
                 self.opcode("slct")?;
                 self.flag(*flush, "ftz")?;
                 self.ty(*selector_ty)?;
@@ -432,16 +268,7 @@ impl Line<'_, '_> {
                 self.ty(c.src_ty)?;
                 self.operands(&[&c.dst, &c.src])
             }
-            Op::ConvertPair {
-                dst_ty,
-                rounding,
-                flush,
-                relu,
-                saturate_finite,
-                dst,
-                a,
-                b,
-            } => {
+            Op::ConvertPair { dst_ty, rounding, flush, relu, saturate_finite, dst, a, b } => {
                 self.opcode("cvt")?;
                 self.rounding(*rounding)?;
                 self.flag(*flush, "ftz")?;
@@ -457,12 +284,7 @@ impl Line<'_, '_> {
                 self.operands(&[dst, a, b])?;
                 self.maybe(*c)
             }
-            Op::ConvertAddress {
-                to_generic,
-                space,
-                dst,
-                src,
-            } => {
+            Op::ConvertAddress { to_generic, space, dst, src } => {
                 self.opcode(if *to_generic { "cvta" } else { "cvta.to" })?;
                 self.space(*space)?;
                 self.operands(&[dst, src])

@@ -10,10 +10,7 @@ impl Line<'_, '_> {
         self.opcode("call")?;
         self.flag(call.uniform, "uni")?;
         let list = |copies: &[ParamCopy]| {
-            let names: Vec<String> = copies
-                .iter()
-                .map(|c| format!("call{}", c.call_param))
-                .collect();
+            let names: Vec<String> = copies.iter().map(|c| format!("call{}", c.call_param)).collect();
             format!("({})", names.join(", "))
         };
         self.operand(list(&call.rets))?;
@@ -22,16 +19,11 @@ impl Line<'_, '_> {
             CallTarget::Intrinsic(intrinsic) => {
                 self.operand(format!("{intrinsic:?}").to_lowercase())?;
             }
-            CallTarget::Indirect {
-                pointer,
-                candidates,
-            } => {
+            CallTarget::Indirect { pointer, candidates } => {
                 self.operand(pointer)?;
                 if let Some(list) = candidates {
-                    let names: Vec<String> = list
-                        .iter()
-                        .map(|id| Symbol::Function(*id).to_string())
-                        .collect();
+                    let names: Vec<String> =
+                        list.iter().map(|id| Symbol::Function(*id).to_string()).collect();
                     self.operand(format!("of {{{}}}", names.join(", ")))?;
                 }
             }
@@ -46,11 +38,7 @@ impl Line<'_, '_> {
                 self.flag(*uniform, "uni")?;
                 self.operand(format!("@{target}"))
             }
-            Op::BranchIndexed {
-                index,
-                targets,
-                uniform,
-            } => {
+            Op::BranchIndexed { index, targets, uniform } => {
                 self.opcode("brx")?;
                 self.flag(*uniform, "uni")?;
                 self.operand(index)?;
@@ -70,15 +58,7 @@ impl Line<'_, '_> {
                 self.opcode("bar.warp.sync")?;
                 self.operand(mask)
             }
-            Op::Shuffle {
-                mode,
-                mask,
-                dst,
-                predicate,
-                a,
-                b,
-                c,
-            } => {
+            Op::Shuffle { mode, mask, dst, predicate, a, b, c } => {
                 self.opcode("shfl")?;
                 self.flag(mask.is_some(), "sync")?;
                 self.word(mode)?;
@@ -86,40 +66,20 @@ impl Line<'_, '_> {
                 self.operands(&[a, b, c])?;
                 self.maybe(*mask)
             }
-            Op::Vote {
-                mode,
-                mask,
-                dst,
-                source,
-            } => {
+            Op::Vote { mode, mask, dst, source } => {
                 self.opcode("vote")?;
                 self.flag(mask.is_some(), "sync")?;
                 self.word(mode)?;
                 self.operands(&[dst, source])?;
                 self.maybe(*mask)
             }
-            Op::Match {
-                all,
-                ty,
-                dst,
-                predicate,
-                a,
-                mask,
-            } => {
+            Op::Match { all, ty, dst, predicate, a, mask } => {
                 self.opcode(if *all { "match.all" } else { "match.any" })?;
                 self.ty(*ty)?;
                 self.pair(*dst, *predicate)?;
                 self.operands(&[a, mask])
             }
-            Op::Reduce {
-                op,
-                ty,
-                absolute,
-                nan,
-                dst,
-                a,
-                mask,
-            } => {
+            Op::Reduce { op, ty, absolute, nan, dst, a, mask } => {
                 self.opcode("redux")?;
                 self.word(op)?;
                 self.flag(*absolute, "abs")?;
@@ -131,11 +91,7 @@ impl Line<'_, '_> {
                 self.opcode("activemask")?;
                 self.operand(dst)
             }
-            Op::Elect {
-                dst,
-                predicate,
-                mask,
-            } => {
+            Op::Elect { dst, predicate, mask } => {
                 self.opcode("elect")?;
                 self.pair(*dst, *predicate)?;
                 self.operand(mask)

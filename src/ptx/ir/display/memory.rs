@@ -58,21 +58,13 @@ impl Line<'_, '_> {
                 self.srcs(&a.a)?;
                 self.maybe(a.b)
             }
-            Op::Fence {
-                order,
-                scope,
-                proxy,
-            } => {
+            Op::Fence { order, scope, proxy } => {
                 self.opcode("fence")?;
                 self.flag(*proxy, "proxy")?;
                 self.word(order)?;
                 self.word(scope)
             }
-            Op::Hint {
-                what,
-                address,
-                space,
-            } => {
+            Op::Hint { what, address, space } => {
                 self.opcode(&format!("{what:?}").to_lowercase())?;
                 self.space(*space)?;
                 self.maybe(*address)
@@ -83,13 +75,7 @@ impl Line<'_, '_> {
 
     pub(super) fn asynchronous(&mut self, op: &Op) -> fmt::Result {
         match op {
-            Op::AsyncCopy {
-                dst,
-                src,
-                size,
-                source_size,
-                ignore_source,
-            } => {
+            Op::AsyncCopy { dst, src, size, source_size, ignore_source } => {
                 self.opcode("cp.async")?;
                 self.operands(&[dst, src, size])?;
                 self.maybe(*source_size)?;
@@ -97,17 +83,11 @@ impl Line<'_, '_> {
             }
             Op::AsyncCommit => self.opcode("cp.async.commit"),
             Op::AsyncWait { pending: None } => self.opcode("cp.async.wait_all"),
-            Op::AsyncWait {
-                pending: Some(pending),
-            } => {
+            Op::AsyncWait { pending: Some(pending) } => {
                 self.opcode("cp.async.wait_group")?;
                 self.operand(pending)
             }
-            Op::AsyncArrive {
-                space,
-                address,
-                no_increment,
-            } => {
+            Op::AsyncArrive { space, address, no_increment } => {
                 self.opcode("cp.async.arrive")?;
                 self.flag(*no_increment, "noinc")?;
                 self.space(*space)?;
@@ -143,24 +123,14 @@ impl Line<'_, '_> {
 
     pub(super) fn matrix(&mut self, op: &Op) -> fmt::Result {
         match op {
-            Op::LoadMatrix {
-                transpose,
-                space,
-                dsts,
-                address,
-            } => {
+            Op::LoadMatrix { transpose, space, dsts, address } => {
                 self.opcode("ldmatrix")?;
                 self.flag(*transpose, "trans")?;
                 self.space(*space)?;
                 self.dsts(dsts)?;
                 self.operand(address)
             }
-            Op::StoreMatrix {
-                transpose,
-                space,
-                srcs,
-                address,
-            } => {
+            Op::StoreMatrix { transpose, space, srcs, address } => {
                 self.opcode("stmatrix")?;
                 self.flag(*transpose, "trans")?;
                 self.space(*space)?;

@@ -139,18 +139,12 @@ impl Line<'_, '_> {
     }
 
     fn operand(&mut self, operand: impl Display) -> fmt::Result {
-        let comma = if std::mem::replace(&mut self.first, false) {
-            " "
-        } else {
-            ", "
-        };
+        let comma = if std::mem::replace(&mut self.first, false) { " " } else { ", " };
         write!(self.f, "{comma}{operand}")
     }
 
     fn operands(&mut self, operands: &[&dyn Display]) -> fmt::Result {
-        operands
-            .iter()
-            .try_for_each(|operand| self.operand(operand))
+        operands.iter().try_for_each(|operand| self.operand(operand))
     }
 
     fn maybe(&mut self, operand: Option<impl Display>) -> fmt::Result {
@@ -263,10 +257,9 @@ impl Line<'_, '_> {
             | Op::FloatUnary { .. }
             | Op::FloatMinMax3 { .. }
             | Op::TestProperty { .. } => self.float(op),
-            Op::SetPredicate { .. }
-            | Op::Set { .. }
-            | Op::Select { .. }
-            | Op::SelectBySign { .. } => self.compare(op),
+            Op::SetPredicate { .. } | Op::Set { .. } | Op::Select { .. } | Op::SelectBySign { .. } => {
+                self.compare(op)
+            }
             Op::Convert(_)
             | Op::ConvertPair { .. }
             | Op::PackSaturate { .. }
@@ -300,8 +293,5 @@ fn sink(reg: Option<Reg>) -> String {
 
 /// `%tid.x` for `Tid(X)`, `%laneid` for `LaneId`.
 fn special_name(special: SpecialReg) -> String {
-    format!("%{special:?}")
-        .to_lowercase()
-        .replace('(', ".")
-        .replace(')', "")
+    format!("%{special:?}").to_lowercase().replace('(', ".").replace(')', "")
 }

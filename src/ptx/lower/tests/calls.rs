@@ -29,9 +29,7 @@ fn arguments_and_results_are_copied_between_blocks() {
             "ret",
         ]
     );
-    let Op::Call(call) = &kernel.code[3].op else {
-        panic!("no call")
-    };
+    let Op::Call(call) = &kernel.code[3].op else { panic!("no call") };
     let copy = |call_param, caller_offset, callee_offset, size| ParamCopy {
         call_param,
         caller_offset,
@@ -40,10 +38,7 @@ fn arguments_and_results_are_copied_between_blocks() {
     };
     assert_eq!(call.args[..], [copy(0, 0, 0, 4), copy(1, 8, 8, 12)]);
     assert_eq!(call.rets[..], [copy(2, 20, 0, 4)]);
-    assert_eq!(
-        (kernel.call_bytes, module.functions[0].param_bytes),
-        (24, 20)
-    );
+    assert_eq!((kernel.call_bytes, module.functions[0].param_bytes), (24, 20));
 }
 
 #[test]
@@ -127,11 +122,7 @@ fn indirect_calls_know_the_layout_from_a_prototype_or_a_list() {
         ]
     );
     let initializer = module.variables[0].initializer.as_ref().unwrap();
-    let places: Vec<_> = initializer
-        .relocations
-        .iter()
-        .map(|r| (r.offset, r.size))
-        .collect();
+    let places: Vec<_> = initializer.relocations.iter().map(|r| (r.offset, r.size)).collect();
     assert_eq!(places, [(0, 8), (8, 8)]);
 }
 
@@ -152,10 +143,7 @@ fn the_devices_own_functions_are_known_by_name_and_layout() {
     );
     let lines = lines(last(&module));
     assert_eq!(lines[0], "call (call3), vprintf, (call0, call1)");
-    assert_eq!(
-        lines[1],
-        "call (), assertfail, (call0, call1, call2, call0, call1)"
-    );
+    assert_eq!(lines[1], "call (), assertfail, (call0, call1, call2, call0, call1)");
     assert_eq!(lines[2], "call (call4), malloc, (call0)");
     // another layout, so another function: reaching the call is a fault, as nothing defines it
     assert_eq!(lines[3], "call (), function3, (call2)");
@@ -168,26 +156,20 @@ fn recursion_and_aliases_name_the_same_function() {
          .func h(.param .b32 a);
          .alias h, f;",
     );
-    let targets = module.functions[0]
-        .code
-        .iter()
-        .filter_map(|inst| match &inst.op {
-            Op::Call(call) => Some(&call.target),
-            _ => None,
-        });
+    let targets = module.functions[0].code.iter().filter_map(|inst| match &inst.op {
+        Op::Call(call) => Some(&call.target),
+        _ => None,
+    });
     assert!(targets.clone().next().is_some());
     for target in targets {
-        let CallTarget::Direct(id) = target else {
-            panic!("{target:?}")
-        };
+        let CallTarget::Direct(id) = target else { panic!("{target:?}") };
         assert_eq!(module.functions[id.0 as usize].name, "f");
     }
 }
 
 #[test]
 fn call_space_of_scopes_that_do_not_overlap_is_shared() {
-    let module =
-        module(".visible .entry k() { { .param .b64 a; } { .param .b32 b; } .param .b64 c; }");
+    let module = module(".visible .entry k() { { .param .b64 a; } { .param .b32 b; } .param .b64 c; }");
     let kernel = last(&module);
     let offsets: Vec<_> = kernel.call_params.iter().map(|p| p.offset).collect();
     assert_eq!((offsets.as_slice(), kernel.call_bytes), (&[0, 0, 0][..], 8));

@@ -12,10 +12,7 @@ fn a_load_keeps_its_type_and_the_register_its_own_width() {
         ("ld.global.b128 %rq0, [%rd1];", "ld.global.b128 q0, [d1]"),
         ("ld.shared.u32 %r0, [16];", "ld.shared.u32 r0, [0x10]"),
         ("st.global.u8 [%rd0], %r1;", "st.global.u8 [d0], r1"),
-        (
-            "st.local.f64 [%rd0+8], 0d3FF0000000000000;",
-            "st.local.f64 [d0+8], 0x3ff0000000000000",
-        ),
+        ("st.local.f64 [%rd0+8], 0d3FF0000000000000;", "st.local.f64 [d0+8], 0x3ff0000000000000"),
     ]);
 }
 
@@ -28,18 +25,9 @@ fn a_narrow_register_may_hold_an_address() {
 #[test]
 fn vectors_have_sinks_and_constants() {
     becomes(&[
-        (
-            "ld.global.v4.f32 {%r0, _, %r2, %r3}, [%rd0];",
-            "ld.global.v4.f32 {r0, _, r2, r3}, [d0]",
-        ),
-        (
-            "ld.global.v2.u8 {%rs0, %r1}, [%rd0];",
-            "ld.global.v2.u8 {h16, r1}, [d0]",
-        ),
-        (
-            "st.shared.v4.b32 [%r0], {%r1, 0, %r2, -1};",
-            "st.shared.v4.b32 [r0], {r1, 0x0, r2, 0xffffffff}",
-        ),
+        ("ld.global.v4.f32 {%r0, _, %r2, %r3}, [%rd0];", "ld.global.v4.f32 {r0, _, r2, r3}, [d0]"),
+        ("ld.global.v2.u8 {%rs0, %r1}, [%rd0];", "ld.global.v2.u8 {h16, r1}, [d0]"),
+        ("st.shared.v4.b32 [%r0], {%r1, 0, %r2, -1};", "st.shared.v4.b32 [r0], {r1, 0x0, r2, 0xffffffff}"),
         (
             "ld.global.v8.b32 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [%rd0];",
             "ld.global.v8.b32 {r0, r1, r2, r3, r4, r5, r6, r7}, [d0]",
@@ -68,65 +56,32 @@ fn vector_registers_are_their_elements() {
 #[test]
 fn order_scope_and_cache_come_in_any_order_and_hints_are_dropped() {
     becomes(&[
-        (
-            "ld.volatile.global.u32 %r0, [%rd0];",
-            "ld.volatile.global.u32 r0, [d0]",
-        ),
-        (
-            "ld.acquire.gpu.global.u32 %r0, [%rd0];",
-            "ld.acquire.gpu.global.u32 r0, [d0]",
-        ),
-        (
-            "ld.global.relaxed.sys.u32 %r0, [%rd0];",
-            "ld.relaxed.system.global.u32 r0, [d0]",
-        ),
-        (
-            "ld.mmio.relaxed.sys.global.u32 %r0, [%rd0];",
-            "ld.mmio.system.global.u32 r0, [d0]",
-        ),
-        (
-            "ld.weak.global.cg.u32 %r0, [%rd0];",
-            "ld.global.cg.u32 r0, [d0]",
-        ),
+        ("ld.volatile.global.u32 %r0, [%rd0];", "ld.volatile.global.u32 r0, [d0]"),
+        ("ld.acquire.gpu.global.u32 %r0, [%rd0];", "ld.acquire.gpu.global.u32 r0, [d0]"),
+        ("ld.global.relaxed.sys.u32 %r0, [%rd0];", "ld.relaxed.system.global.u32 r0, [d0]"),
+        ("ld.mmio.relaxed.sys.global.u32 %r0, [%rd0];", "ld.mmio.system.global.u32 r0, [d0]"),
+        ("ld.weak.global.cg.u32 %r0, [%rd0];", "ld.global.cg.u32 r0, [d0]"),
         (
             "ld.global.nc.L1::no_allocate.L2::128B.v2.f32 {%r0, %r1}, [%rd0];",
             "ld.global.nc.v2.f32 {r0, r1}, [d0]",
         ),
-        (
-            "ld.global.L1::evict_last.L2::cache_hint.b32 %r0, [%rd0], %rd1;",
-            "ld.global.b32 r0, [d0]",
-        ),
-        (
-            "st.release.cta.shared::cta.u32 [%r0], %r1;",
-            "st.release.cta.shared.u32 [r0], r1",
-        ),
+        ("ld.global.L1::evict_last.L2::cache_hint.b32 %r0, [%rd0], %rd1;", "ld.global.b32 r0, [d0]"),
+        ("st.release.cta.shared::cta.u32 [%r0], %r1;", "st.release.cta.shared.u32 [r0], r1"),
         ("st.global.wt.u32 [%rd0], %r1;", "st.global.wt.u32 [d0], r1"),
-        (
-            "st.global.L2::cache_hint.b32 [%rd0], %r0, %rd2;",
-            "st.global.b32 [d0], r0",
-        ),
+        ("st.global.L2::cache_hint.b32 [%rd0], %r0, %rd2;", "st.global.b32 [d0], r0"),
         ("ldu.global.u32 %r0, [%rd0];", "ldu.global.u32 r0, [d0]"),
         ("fence.acq_rel.gpu;", "fence.acquirerelease.gpu"),
         ("fence.sc.cluster;", "fence.sequentiallyconsistent.cluster"),
         ("membar.gl;", "fence.sequentiallyconsistent.gpu"),
-        (
-            "fence.proxy.async.shared::cta;",
-            "fence.proxy.acquirerelease.system",
-        ),
+        ("fence.proxy.async.shared::cta;", "fence.proxy.acquirerelease.system"),
     ]);
 }
 
 #[test]
 fn atomics_are_relaxed_and_red_has_no_result() {
     becomes(&[
-        (
-            "atom.global.add.u32 %r0, [%rd0], 1;",
-            "atom.relaxed.global.add.u32 r0, [d0], 0x1",
-        ),
-        (
-            "atom.global.cta.add.u32 %r0, [%rd0], %r1;",
-            "atom.relaxed.cta.global.add.u32 r0, [d0], r1",
-        ),
+        ("atom.global.add.u32 %r0, [%rd0], 1;", "atom.relaxed.global.add.u32 r0, [d0], 0x1"),
+        ("atom.global.cta.add.u32 %r0, [%rd0], %r1;", "atom.relaxed.cta.global.add.u32 r0, [d0], r1"),
         (
             "atom.global.gpu.acq_rel.add.u32 %r0, [%rd0], %r1;",
             "atom.acquirerelease.gpu.global.add.u32 r0, [d0], r1",
@@ -135,34 +90,16 @@ fn atomics_are_relaxed_and_red_has_no_result() {
             "atom.acquire.sys.shared.cas.b64 %rd0, [%r0], %rd1, %rd2;",
             "atom.acquire.system.shared.compareandswap.b64 d0, [r0], d1, d2",
         ),
-        (
-            "atom.cas.b16 %rs0, [%rd0], %rs1, %rs2;",
-            "atom.relaxed.compareandswap.b16 h16, [d0], h17, h18",
-        ),
-        (
-            "atom.global.exch.b128 %rq0, [%rd0], %rq1;",
-            "atom.relaxed.global.exchange.b128 q0, [d0], q1",
-        ),
-        (
-            "atom.global.add.noftz.f16x2 %r0, [%rd0], %r1;",
-            "atom.relaxed.global.add.noftz.f16x2 r0, [d0], r1",
-        ),
+        ("atom.cas.b16 %rs0, [%rd0], %rs1, %rs2;", "atom.relaxed.compareandswap.b16 h16, [d0], h17, h18"),
+        ("atom.global.exch.b128 %rq0, [%rd0], %rq1;", "atom.relaxed.global.exchange.b128 q0, [d0], q1"),
+        ("atom.global.add.noftz.f16x2 %r0, [%rd0], %r1;", "atom.relaxed.global.add.noftz.f16x2 r0, [d0], r1"),
         (
             "atom.global.v2.f32.add {%r0, %r1}, [%rd0], {%r2, %r3};",
             "atom.relaxed.global.add.v2.f32 {r0, r1}, [d0], {r2, r3}",
         ),
-        (
-            "atom.global.inc.u32 _, [%rd0], %r1;",
-            "red.relaxed.global.inc.u32 [d0], r1",
-        ),
-        (
-            "red.shared.max.s64 [%r0], %rd1;",
-            "red.relaxed.shared.max.s64 [r0], d1",
-        ),
-        (
-            "red.release.gpu.global.add.f64 [%rd0], %rd1;",
-            "red.release.gpu.global.add.f64 [d0], d1",
-        ),
+        ("atom.global.inc.u32 _, [%rd0], %r1;", "red.relaxed.global.inc.u32 [d0], r1"),
+        ("red.shared.max.s64 [%r0], %rd1;", "red.relaxed.shared.max.s64 [r0], d1"),
+        ("red.release.gpu.global.add.f64 [%rd0], %rd1;", "red.release.gpu.global.add.f64 [d0], d1"),
         (
             "atom.global.min.L2::cache_hint.u32 %r0, [%rd0], %r1, %rd2;",
             "atom.relaxed.global.min.u32 r0, [d0], r1",
@@ -217,55 +154,31 @@ fn generic_addresses_convert_both_ways_and_clusters_have_one_block() {
 #[test]
 fn instructions_without_an_effect_on_results_are_hints() {
     becomes(&[
-        (
-            "prefetch.global.L2::evict_last [%rd0+64];",
-            "prefetch.global [d0+64]",
-        ),
+        ("prefetch.global.L2::evict_last [%rd0+64];", "prefetch.global [d0+64]"),
         ("prefetchu.L1 [%rd0];", "prefetch [d0]"),
         ("discard.global.L2 [%rd0], 128;", "discard.global [d0]"),
-        (
-            "applypriority.global.L2::evict_normal [%rd0], 128;",
-            "applypriority.global [d0]",
-        ),
+        ("applypriority.global.L2::evict_normal [%rd0], 128;", "applypriority.global [d0]"),
         ("griddepcontrol.wait;", "griddependencycontrol"),
         ("setmaxnreg.inc.sync.aligned.u32 240;", "setmaxregisters"),
-        (
-            "createpolicy.fractional.L2::evict_last.b64 %rd0, 1.0;",
-            "mov d0, 0x0",
-        ),
+        ("createpolicy.fractional.L2::evict_last.b64 %rd0, 1.0;", "mov d0, 0x0"),
     ]);
 }
 
 #[test]
 fn asynchronous_copies_tell_a_size_from_a_predicate() {
     becomes(&[
-        (
-            "cp.async.ca.shared.global [%r0], [%rd0], 4;",
-            "cp.async [r0], [d0], 4",
-        ),
+        ("cp.async.ca.shared.global [%r0], [%rd0], 4;", "cp.async [r0], [d0], 4"),
         (
             "cp.async.cg.shared::cta.global.L2::128B [%r0+16], [%rd0], 16, %r1;",
             "cp.async [r0+16], [d0], 16, r1",
         ),
-        (
-            "cp.async.ca.shared.global [%r0], [%rd0], 8, 0;",
-            "cp.async [r0], [d0], 8, 0x0",
-        ),
-        (
-            "cp.async.cg.shared.global [%r0], [%rd0], 16, %p1;",
-            "cp.async [r0], [d0], 16, ignore p1",
-        ),
-        (
-            "cp.async.cg.shared.global.L2::cache_hint [%r0], [%rd0], 16, %rd1;",
-            "cp.async [r0], [d0], 16",
-        ),
+        ("cp.async.ca.shared.global [%r0], [%rd0], 8, 0;", "cp.async [r0], [d0], 8, 0x0"),
+        ("cp.async.cg.shared.global [%r0], [%rd0], 16, %p1;", "cp.async [r0], [d0], 16, ignore p1"),
+        ("cp.async.cg.shared.global.L2::cache_hint [%r0], [%rd0], 16, %rd1;", "cp.async [r0], [d0], 16"),
         ("cp.async.commit_group;", "cp.async.commit"),
         ("cp.async.wait_group 2;", "cp.async.wait_group 2"),
         ("cp.async.wait_all;", "cp.async.wait_all"),
-        (
-            "cp.async.mbarrier.arrive.noinc.shared.b64 [%r0];",
-            "cp.async.arrive.noinc.shared [r0]",
-        ),
+        ("cp.async.mbarrier.arrive.noinc.shared.b64 [%r0];", "cp.async.arrive.noinc.shared [r0]"),
     ]);
     let bulk = "cp.async.bulk.commit_group";
     is_unsupported(&format!("{bulk};"), bulk);
@@ -274,46 +187,19 @@ fn asynchronous_copies_tell_a_size_from_a_predicate() {
 #[test]
 fn mbarrier_operations_keep_token_count_and_parity() {
     becomes(&[
-        (
-            "mbarrier.init.shared.b64 [%r0], 32;",
-            "mbarrier.init.shared [r0], 0x20",
-        ),
-        (
-            "mbarrier.inval.shared.b64 [%r0];",
-            "mbarrier.invalidate.shared [r0]",
-        ),
-        (
-            "mbarrier.arrive.shared::cta.b64 %rd0, [%r0];",
-            "mbarrier.arrive.shared d0, [r0]",
-        ),
-        (
-            "mbarrier.arrive.release.cta.shared.b64 _, [%r0], 2;",
-            "mbarrier.arrive.shared [r0], 0x2",
-        ),
-        (
-            "mbarrier.arrive.noComplete.b64 %rd0, [%rd1], %r1;",
-            "mbarrier.arrive.nocomplete d0, [d1], r1",
-        ),
-        (
-            "mbarrier.arrive_drop.shared.b64 %rd0, [%r0];",
-            "mbarrier.arrive.drop.shared d0, [r0]",
-        ),
-        (
-            "mbarrier.arrive.expect_tx.shared.b64 _, [%r0], %r1;",
-            "mbarrier.arrive.expect_tx.shared [r0], r1",
-        ),
-        (
-            "mbarrier.test_wait.shared.b64 %p0, [%r0], %rd0;",
-            "mbarrier.test_wait.shared p0, [r0], d0",
-        ),
+        ("mbarrier.init.shared.b64 [%r0], 32;", "mbarrier.init.shared [r0], 0x20"),
+        ("mbarrier.inval.shared.b64 [%r0];", "mbarrier.invalidate.shared [r0]"),
+        ("mbarrier.arrive.shared::cta.b64 %rd0, [%r0];", "mbarrier.arrive.shared d0, [r0]"),
+        ("mbarrier.arrive.release.cta.shared.b64 _, [%r0], 2;", "mbarrier.arrive.shared [r0], 0x2"),
+        ("mbarrier.arrive.noComplete.b64 %rd0, [%rd1], %r1;", "mbarrier.arrive.nocomplete d0, [d1], r1"),
+        ("mbarrier.arrive_drop.shared.b64 %rd0, [%r0];", "mbarrier.arrive.drop.shared d0, [r0]"),
+        ("mbarrier.arrive.expect_tx.shared.b64 _, [%r0], %r1;", "mbarrier.arrive.expect_tx.shared [r0], r1"),
+        ("mbarrier.test_wait.shared.b64 %p0, [%r0], %rd0;", "mbarrier.test_wait.shared p0, [r0], d0"),
         (
             "mbarrier.try_wait.parity.shared.b64 %p0, [%r0], %r1, 1000;",
             "mbarrier.try_wait.parity.shared p0, [r0], r1",
         ),
-        (
-            "mbarrier.pending_count.b64 %r0, %rd0;",
-            "mbarrier.pendingcount r0, d0",
-        ),
+        ("mbarrier.pending_count.b64 %r0, %rd0;", "mbarrier.pendingcount r0, d0"),
     ]);
 }
 
@@ -324,14 +210,8 @@ fn matrix_fragments_have_as_many_registers_as_their_shape_says() {
             "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r0,%r1,%r2,%r3}, [%r4];",
             "ldmatrix.trans.shared {r0, r1, r2, r3}, [r4]",
         ),
-        (
-            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r0], {%r1};",
-            "stmatrix.shared [r0], r1",
-        ),
-        (
-            "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;",
-            "movmatrix r0, r1",
-        ),
+        ("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r0], {%r1};", "stmatrix.shared [r0], r1"),
+        ("movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;", "movmatrix r0, r1"),
         (
             "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 \
           {%r0,%r1,%r2,%r3}, {%r4,%r5,%r6,%r7}, {%r8,%r9}, {%r0,%r1,%r2,%r3};",
@@ -369,15 +249,8 @@ fn parameters_are_laid_out_at_their_alignment() {
                            .param .align 4 .b8 d[6], .param .f32 e) { ret; }",
     );
     let kernel = last(&module);
-    let places: Vec<_> = kernel
-        .params
-        .iter()
-        .map(|p| (p.offset, p.size, p.align))
-        .collect();
-    assert_eq!(
-        places,
-        [(0, 1, 1), (8, 8, 8), (16, 2, 2), (20, 6, 4), (28, 4, 4)]
-    );
+    let places: Vec<_> = kernel.params.iter().map(|p| (p.offset, p.size, p.align)).collect();
+    assert_eq!(places, [(0, 1, 1), (8, 8, 8), (16, 2, 2), (20, 6, 4), (28, 4, 4)]);
     assert_eq!(kernel.param_bytes, 32);
     assert_eq!(kernel.params[1].pointer.map(|p| p.align), Some(16));
     assert_eq!(kernel.params[3].array, Some(6));
@@ -388,11 +261,6 @@ fn a_kernel_parameter_has_an_address_in_parameter_space() {
     let module = kernel("mov.b64 %rd0, ptr; ld.param.u32 %r0, [%rd0+4]; ld.param.u32 %r1, [n];");
     assert_eq!(
         lines(last(&module)),
-        [
-            "address d0, in0",
-            "ld.param.u32 r0, [d0+4]",
-            "ld.param.u32 r1, [in1]",
-            "ret"
-        ]
+        ["address d0, in0", "ld.param.u32 r0, [d0+4]", "ld.param.u32 r1, [in1]", "ret"]
     );
 }

@@ -25,9 +25,7 @@ const REGISTERS: &str = ".reg .pred %p<8>; .reg .b32 %r<16>; .reg .b16 %rs<8>; .
 fn load(text: &str) -> Result<Module, String> {
     let source = Source::new("test.ptx", text).map_err(|error| error.to_string())?;
     let lowered = parse(&source).and_then(|syntax| lower(&syntax, &source));
-    lowered
-        .and_then(|module| verify(&module).map(|()| module))
-        .map_err(|error| error.render(&source))
+    lowered.and_then(|module| verify(&module).map(|()| module)).map_err(|error| error.render(&source))
 }
 
 /// A module of these items.
@@ -38,18 +36,12 @@ fn module(items: &str) -> Module {
 
 /// A kernel `k(.u64 ptr, .u32 n)` with this body and the registers above.
 fn kernel(body: &str) -> Module {
-    module(&format!(
-        ".visible .entry k(.param .u64 ptr, .param .u32 n) {{ {REGISTERS}\n{body}\nret;\n}}"
-    ))
+    module(&format!(".visible .entry k(.param .u64 ptr, .param .u32 n) {{ {REGISTERS}\n{body}\nret;\n}}"))
 }
 
 /// The last function that has code.
 fn last(module: &Module) -> &Function {
-    module
-        .functions
-        .iter()
-        .rfind(|function| function.defined)
-        .unwrap()
+    module.functions.iter().rfind(|function| function.defined).unwrap()
 }
 
 /// The instructions of a function, one a line.

@@ -6,10 +6,7 @@ use crate::ptx::ir::{Reg, RegClass, Width};
 #[test]
 fn a_scope_may_declare_a_name_again() {
     let body = ".reg .b32 x; mov.u32 x, 1; { .reg .b64 x; mov.u64 x, 2; } mov.u32 x, 3;";
-    assert_eq!(
-        lowered(body),
-        ["mov r28, 0x1", "mov d16, 0x2", "mov r28, 0x3"]
-    );
+    assert_eq!(lowered(body), ["mov r28, 0x1", "mov d16, 0x2", "mov r28, 0x3"]);
 }
 
 #[test]
@@ -17,10 +14,7 @@ fn a_number_belongs_to_the_range_that_has_it() {
     let module = module(
         ".entry k() { .reg .b32 %r<3>; .reg .b64 %r1<4>; mov.u32 %r2, 0; mov.u64 %r13, 0; mov.u64 %r10, 1; }",
     );
-    assert_eq!(
-        lines(last(&module)),
-        ["mov r2, 0x0", "mov d3, 0x0", "mov d0, 0x1", "ret"]
-    );
+    assert_eq!(lines(last(&module)), ["mov r2, 0x0", "mov d3, 0x0", "mov d0, 0x1", "ret"]);
 }
 
 #[test]
@@ -51,8 +45,5 @@ fn registers_have_their_names_for_messages() {
 #[test]
 fn a_directive_inside_a_body_that_is_not_known_marks_the_kernel() {
     let module = kernel(".newdirective 5; ret;");
-    assert_eq!(
-        last(&module).unsupported.as_ref().unwrap().what,
-        ".newdirective"
-    );
+    assert_eq!(last(&module).unsupported.as_ref().unwrap().what, ".newdirective");
 }

@@ -24,49 +24,17 @@ fn expect(text: &str, defs: &[&str], uses: &[&str]) {
 #[test]
 fn every_register_of_an_instruction_is_reported_once_in_its_role() {
     expect("@%p1 add.s32 %r0, %r1, 5;", &["r0"], &["p1", "r1"]);
-    expect(
-        "fma.rn.f64 %rd0, %rd1, %rd2, %rd3;",
-        &["d0"],
-        &["d1", "d2", "d3"],
-    );
-    expect(
-        "setp.lt.and.s32 %p0|%p1, %r1, %r2, !%p2;",
-        &["p0", "p1"],
-        &["r1", "r2", "p2"],
-    );
+    expect("fma.rn.f64 %rd0, %rd1, %rd2, %rd3;", &["d0"], &["d1", "d2", "d3"]);
+    expect("setp.lt.and.s32 %p0|%p1, %r1, %r2, !%p2;", &["p0", "p1"], &["r1", "r2", "p2"]);
     expect("ld.global.v2.f32 {%r0, _}, [%rd1+4];", &["r0"], &["d1"]);
-    expect(
-        "st.shared.v2.f32 [%r0], {%r1, %r2};",
-        &[],
-        &["r0", "r1", "r2"],
-    );
-    expect(
-        "atom.cas.b32 %r0, [%rd1], %r2, %r3;",
-        &["r0"],
-        &["d1", "r2", "r3"],
-    );
+    expect("st.shared.v2.f32 [%r0], {%r1, %r2};", &[], &["r0", "r1", "r2"]);
+    expect("atom.cas.b32 %r0, [%rd1], %r2, %r3;", &["r0"], &["d1", "r2", "r3"]);
     expect("red.global.add.u32 [%rd1], %r2;", &[], &["d1", "r2"]);
-    expect(
-        "shfl.sync.up.b32 %r0|%p0, %r1, %r2, %r3, %r4;",
-        &["r0", "p0"],
-        &["r1", "r2", "r3", "r4"],
-    );
-    expect(
-        "lop3.or.b32 %r0|%p0, %r1, %r2, %r3, 1, %p1;",
-        &["p0", "r0"],
-        &["r1", "r2", "r3", "p1"],
-    );
+    expect("shfl.sync.up.b32 %r0|%p0, %r1, %r2, %r3, %r4;", &["r0", "p0"], &["r1", "r2", "r3", "r4"]);
+    expect("lop3.or.b32 %r0|%p0, %r1, %r2, %r3, 1, %p1;", &["p0", "r0"], &["r1", "r2", "r3", "p1"]);
     expect("mov.b64 {%r0, %r1}, %rd0;", &["r0", "r1"], &["d0"]);
-    expect(
-        "bar.red.popc.u32 %r0, %r1, %r2, %p0;",
-        &["r0"],
-        &["r1", "r2", "p0"],
-    );
-    expect(
-        "cp.async.cg.shared.global [%r0], [%rd0], 16, %r1;",
-        &[],
-        &["r0", "d0", "r1"],
-    );
+    expect("bar.red.popc.u32 %r0, %r1, %r2, %p0;", &["r0"], &["r1", "r2", "p0"]);
+    expect("cp.async.cg.shared.global [%r0], [%rd0], 16, %r1;", &[], &["r0", "d0", "r1"]);
     expect("selp.b32 %r0, %r1, %r2, %p0;", &["r0"], &["r1", "r2", "p0"]);
 }
 
@@ -81,35 +49,20 @@ fn control_leaves_only_where_no_guard_lets_it_through() {
     assert_eq!(next("exit;"), (false, vec![]));
     assert_eq!(next("@%p0 ret;"), (true, vec![]));
     assert_eq!(next("add.s32 %r0, %r0, 1;"), (true, vec![]));
-    assert_eq!(
-        next("brx.idx %r0, t; t: .branchtargets A, B; A: trap; B: trap;"),
-        (false, vec![1, 2])
-    );
+    assert_eq!(next("brx.idx %r0, t; t: .branchtargets A, B; A: trap; B: trap;"), (false, vec![1, 2]));
 }
 
 #[test]
 fn accesses_name_space_size_and_kind() {
     let access = |text: &str| {
         let accesses = only(text).op.memory_accesses();
-        accesses
-            .iter()
-            .map(|a| (a.kind, a.space, a.size))
-            .collect::<Vec<_>>()
+        accesses.iter().map(|a| (a.kind, a.space, a.size)).collect::<Vec<_>>()
     };
     use MemoryAccessKind::{Atomic, Read, Write};
-    assert_eq!(
-        access("ld.global.v4.f32 {%r0,%r1,%r2,%r3}, [%rd0];"),
-        [(Read, Space::Global, 16)]
-    );
+    assert_eq!(access("ld.global.v4.f32 {%r0,%r1,%r2,%r3}, [%rd0];"), [(Read, Space::Global, 16)]);
     assert_eq!(access("ld.u8 %r0, [%rd0];"), [(Read, Space::Generic, 1)]);
-    assert_eq!(
-        access("st.local.v2.u64 [%rd0], {%rd1, %rd2};"),
-        [(Write, Space::Local, 16)]
-    );
-    assert_eq!(
-        access("atom.shared.add.u64 %rd0, [%r0], 1;"),
-        [(Atomic, Space::Shared, 8)]
-    );
+    assert_eq!(access("st.local.v2.u64 [%rd0], {%rd1, %rd2};"), [(Write, Space::Local, 16)]);
+    assert_eq!(access("atom.shared.add.u64 %rd0, [%r0], 1;"), [(Atomic, Space::Shared, 8)]);
     assert_eq!(
         access("cp.async.ca.shared.global [%r0], [%rd0], 8;"),
         [(Read, Space::Global, 8), (Write, Space::Shared, 8)]

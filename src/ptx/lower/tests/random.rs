@@ -114,10 +114,7 @@ fn pieces() -> Vec<String> {
             continue;
         };
         let (head, body) = text.split_at(first);
-        for kernel in body
-            .split_inclusive("\n}\n")
-            .filter(|kernel| kernel.len() < 12_000)
-        {
+        for kernel in body.split_inclusive("\n}\n").filter(|kernel| kernel.len() < 12_000) {
             pieces.push(format!("{head}{kernel}"));
         }
     }
@@ -150,8 +147,5 @@ fn damaged_modules_are_lowered_or_refused_and_never_panic() {
         }
     }
     // both ways out are taken often, or the damage proves nothing
-    assert!(
-        accepted > 200 && refused > 200,
-        "{accepted} accepted, {refused} refused"
-    );
+    assert!(accepted > 200 && refused > 200, "{accepted} accepted, {refused} refused");
 }

@@ -18,9 +18,7 @@ fn value(text: &str) -> Immediate {
 }
 
 fn refused(text: &str) -> String {
-    parse(&kernel(&format!("mov.b64 %rd1, {text};")))
-        .unwrap_err()
-        .message
+    parse(&kernel(&format!("mov.b64 %rd1, {text};"))).unwrap_err().message
 }
 
 #[test]
@@ -45,21 +43,10 @@ fn integers_of_every_base() {
 
 #[test]
 fn what_is_no_number_is_refused() {
-    for text in [
-        "18446744073709551616",
-        "0b12",
-        "08",
-        "0x",
-        "12q",
-        "0f3F80",
-        "0d3F800000",
-        "0f3F8000000",
-        "1.5.5",
-    ] {
-        assert!(
-            parse(&kernel(&format!("mov.b64 %rd1, {text};"))).is_err(),
-            "{text}"
-        );
+    for text in
+        ["18446744073709551616", "0b12", "08", "0x", "12q", "0f3F80", "0d3F800000", "0f3F8000000", "1.5.5"]
+    {
+        assert!(parse(&kernel(&format!("mov.b64 %rd1, {text};"))).is_err(), "{text}");
     }
 }
 
@@ -141,27 +128,12 @@ fn floats_in_expressions() {
 #[test]
 fn expressions_without_a_value_are_refused_by_name() {
     assert_eq!(refused("1/0"), "division by zero in a constant expression");
-    assert_eq!(
-        refused("1 % 0"),
-        "division by zero in a constant expression"
-    );
-    assert_eq!(
-        refused("1.5<<2.0"),
-        "this operator takes integers, not floats"
-    );
+    assert_eq!(refused("1 % 0"), "division by zero in a constant expression");
+    assert_eq!(refused("1.5<<2.0"), "this operator takes integers, not floats");
     assert_eq!(refused("~1.5"), "expected an integer, found a float");
-    assert_eq!(
-        refused("0f3F800000+1"),
-        "a `0f` number cannot be part of an expression"
-    );
-    assert_eq!(
-        refused("-0f3F800000"),
-        "a `0f` number cannot be part of an expression"
-    );
-    assert_eq!(
-        refused("1.5+1"),
-        "a constant expression mixes a float and an integer"
-    );
+    assert_eq!(refused("0f3F800000+1"), "a `0f` number cannot be part of an expression");
+    assert_eq!(refused("-0f3F800000"), "a `0f` number cannot be part of an expression");
+    assert_eq!(refused("1.5+1"), "a constant expression mixes a float and an integer");
     assert_eq!(refused("(1"), "expected `)`, found `;`");
     assert_eq!(refused("1?2;"), "expected `:` of `? :`, found `;`");
 }

@@ -6,10 +6,7 @@ use crate::ptx::signature::KernelSignature;
 
 /// The text without its line comments, for counting words in it. The corpus has no others.
 fn without_comments(text: &str) -> String {
-    text.lines()
-        .map(|line| line.split("//").next().unwrap_or(""))
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
 }
 
 fn count(text: &str, needle: &str) -> usize {
@@ -17,9 +14,7 @@ fn count(text: &str, needle: &str) -> usize {
         let before = text[..at].chars().next_back();
         before.is_none_or(|character| !character.is_alphanumeric() && !"_.$%".contains(character))
     };
-    text.match_indices(needle)
-        .filter(|&(at, _)| starts_word(at))
-        .count()
+    text.match_indices(needle).filter(|&(at, _)| starts_word(at)).count()
 }
 
 #[test]
@@ -30,26 +25,9 @@ fn every_file_parses_and_every_kernel_has_a_signature() {
         let entries = count(&without_comments(&text), ".visible .entry");
         let source = source(text);
         let module = parsed(&source);
-        assert!(
-            !module
-                .items
-                .iter()
-                .any(|item| matches!(item, Item::Unknown(_))),
-            "{name}"
-        );
-        assert_eq!(
-            KernelSignature::all(&module).unwrap().len(),
-            entries,
-            "{name}"
-        );
-        assert_eq!(
-            (
-                module.address_size,
-                module.targets[0].text.starts_with("sm_")
-            ),
-            (64, true),
-            "{name}"
-        );
+        assert!(!module.items.iter().any(|item| matches!(item, Item::Unknown(_))), "{name}");
+        assert_eq!(KernelSignature::all(&module).unwrap().len(), entries, "{name}");
+        assert_eq!((module.address_size, module.targets[0].text.starts_with("sm_")), (64, true), "{name}");
     }
 }
 
@@ -60,10 +38,7 @@ fn instructions_are_as_many_as_a_text_search_finds() {
         let source = source(text);
         let module = parsed(&source);
         let mut all = Vec::new();
-        for body in module
-            .functions()
-            .filter_map(|function: &Function<'_>| function.body.as_ref())
-        {
+        for body in module.functions().filter_map(|function: &Function<'_>| function.body.as_ref()) {
             instructions(body, &mut all);
         }
         for (needle, opcode, first) in [
@@ -82,11 +57,7 @@ fn instructions_are_as_many_as_a_text_search_finds() {
             ("cvta.", "cvta", None),
         ] {
             let matches = all.iter().filter(|instruction| {
-                let modifier = instruction
-                    .modifiers
-                    .iter()
-                    .next()
-                    .map(|modifier| modifier.text);
+                let modifier = instruction.modifiers.iter().next().map(|modifier| modifier.text);
                 instruction.opcode.text == opcode && (first.is_none() || first == modifier)
             });
             assert_eq!(matches.count(), count(&plain, needle), "{name}: {needle}");

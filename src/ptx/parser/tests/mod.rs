@@ -34,11 +34,7 @@ fn parsed(source: &Source) -> Module<'_> {
 
 /// The last function that has a body.
 fn function<'a, 'src>(module: &'a Module<'src>) -> &'a Function<'src> {
-    module
-        .functions()
-        .filter(|function| function.body.is_some())
-        .last()
-        .unwrap()
+    module.functions().filter(|function| function.body.is_some()).last().unwrap()
 }
 
 fn body<'a, 'src>(module: &'a Module<'src>) -> &'a [Statement<'src>] {

@@ -169,10 +169,7 @@ fn arbitrary_characters() {
     for _ in 0..1000 {
         let bytes: Vec<u8> = (0..random.below(60)).map(|_| random.next() as u8).collect();
         exercise(String::from_utf8_lossy(&bytes).into_owned());
-        exercise(format!(
-            "{HEADER}.entry k() {{ mov.b32 {}",
-            String::from_utf8_lossy(&bytes)
-        ));
+        exercise(format!("{HEADER}.entry k() {{ mov.b32 {}", String::from_utf8_lossy(&bytes)));
     }
 }
 
@@ -195,10 +192,7 @@ fn deep_nesting_is_refused_before_the_stack_ends() {
         let text = format!("{HEADER}{prefix}{}", open.repeat(200_000));
         let source = Source::new("deep.ptx", text).unwrap();
         let message = parse(&source).unwrap_err().message;
-        assert_eq!(
-            message, "nested more than 100 levels deep",
-            "{prefix}{open}"
-        );
+        assert_eq!(message, "nested more than 100 levels deep", "{prefix}{open}");
     }
 }
 
@@ -208,8 +202,5 @@ fn long_flat_input_needs_no_depth() {
     let list = "1, ".repeat(20_000);
     assert!(exercise(format!("{HEADER}.global .b32 x = {sum}1;")));
     assert!(exercise(format!("{HEADER}.global .b32 x[] = {{{list}1}};")));
-    assert!(exercise(format!(
-        "{HEADER}.entry k() {{ {} }}",
-        "{ }".repeat(20_000)
-    )));
+    assert!(exercise(format!("{HEADER}.entry k() {{ {} }}", "{ }".repeat(20_000))));
 }
