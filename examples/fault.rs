@@ -12,9 +12,12 @@ fn main() -> Result<()> {
         println!("device: {}\n", ctx.info().name);
         let broken = ctx.module_named("shift_off_by_one.ptx", include_str!("../ptx/shift_off_by_one.ptx"))?;
         let shift = broken.kernel::<(Read<f32>, Write<f32>, u32)>("shift_off_by_one")?;
-        let saxpy = ctx
-            .module_named("saxpy.ptx", include_str!("../ptx/saxpy.ptx"))?
-            .kernel::<(f32, Read<f32>, ReadWrite<f32>, u32)>("saxpy")?;
+        let saxpy = ctx.module_named("saxpy.ptx", include_str!("../ptx/saxpy.ptx"))?.kernel::<(
+            f32,
+            Read<f32>,
+            ReadWrite<f32>,
+            u32,
+        )>("saxpy")?;
 
         ctx.alloc((linear(&input), zeros::<f32>(1000), filled(1000, 7.0f32)), |(x, mut y, mut neighbour)| {
             ctx.launch(&shift, Launch::cover(1000), (&x, &mut y, 1000))?;

@@ -53,12 +53,12 @@ fn main() -> Result<()> {
     println!("device  {device}");
     println!("picture {} ({width} × {height})", options.input.display());
 
-    let bar = ProgressBar::new(options.steps as u64).with_style(ProgressStyle::with_template(
-        "diffusion {bar:40} {pos}/{len} steps, {eta} left",
-    )?);
+    let bar = ProgressBar::new(options.steps as u64)
+        .with_style(ProgressStyle::with_template("diffusion {bar:40} {pos}/{len} steps, {eta} left")?);
     let diffusion = Diffusion { kappa: options.kappa, lambda: 0.2 };
     let start = Instant::now();
-    let smooth = diffusion.run(device, &pixels, width, height, options.steps, |done| bar.set_position(done as u64))?;
+    let smooth =
+        diffusion.run(device, &pixels, width, height, options.steps, |done| bar.set_position(done as u64))?;
     let seconds = start.elapsed().as_secs_f64();
     bar.finish_and_clear();
     println!("time    {seconds:.2} s, {:.1} steps/s", options.steps as f64 / seconds);

@@ -19,7 +19,8 @@ pub fn read(path: &Path) -> Result<GrayImage> {
 /// Writes a picture; the ending of `path` decides the format.
 pub fn write(picture: &GrayImage, path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
     picture.save(path).with_context(|| format!("cannot write {}", path.display()))
 }
@@ -35,7 +36,8 @@ pub fn from_grey(pixels: &[f32], width: u32, height: u32) -> GrayImage {
 /// Two pictures of one size beside each other.
 pub fn side_by_side(left: &GrayImage, right: &GrayImage) -> GrayImage {
     let gap = 4;
-    let mut both = GrayImage::from_pixel(left.width() + gap + right.width(), left.height(), image::Luma([255]));
+    let mut both =
+        GrayImage::from_pixel(left.width() + gap + right.width(), left.height(), image::Luma([255]));
     image::imageops::replace(&mut both, left, 0, 0);
     image::imageops::replace(&mut both, right, i64::from(left.width() + gap), 0);
     both

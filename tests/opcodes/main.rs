@@ -26,7 +26,9 @@ fn main() {
                 let name = format!("{}: {}", file.trim_end_matches(".txt"), case.name);
                 Trial::test(name, move || judge(file, &case))
             })),
-            Err(message) => trials.push(Trial::test(format!("{file} can be read"), move || Err(message.into()))),
+            Err(message) => {
+                trials.push(Trial::test(format!("{file} can be read"), move || Err(message.into())))
+            }
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
@@ -98,7 +100,8 @@ impl Outcome {
     fn check(&self, case: &Case) -> Result<(), String> {
         let mut wrong = Vec::new();
         let threads = case.all_threads();
-        for (index, (Register { name, ty }, expected)) in case.outputs.iter().zip(&case.expected).enumerate() {
+        for (index, (Register { name, ty }, expected)) in case.outputs.iter().zip(&case.expected).enumerate()
+        {
             for (thread, &expected) in expected.iter().enumerate() {
                 let got = self.results[index * threads + thread];
                 if !agrees(*ty, expected, got, case.tolerance) {

@@ -51,9 +51,7 @@ pub fn reduce(x: &[f32], out: &mut f32, n: i32, grid: usize, block: usize) {
 /// [`reduce`] for blocks that add in any order: each of the `grid` additions rounds a partial result, and none
 /// exceeds the sum of the magnitudes.
 pub fn reduce_any_order(x: &[f32], out: f32, n: i32, grid: usize, block: usize) -> Bound {
-    let sums: Vec<f64> = (0..grid)
-        .map(|index| f64::from(reduce_block(x, n, index, grid, block)))
-        .collect();
+    let sums: Vec<f64> = (0..grid).map(|index| f64::from(reduce_block(x, n, index, grid, block))).collect();
     let magnitude = f64::from(out).abs() + sums.iter().map(|sum| sum.abs()).sum::<f64>();
     Bound {
         value: f64::from(out) + sums.iter().sum::<f64>(),
@@ -71,11 +69,7 @@ pub fn matmul(A: &[f32], B: &[f32], C: &mut [f32], M: i32, N: i32, K: i32) {
             let mut sum = 0.0f32;
             for i in 0..k.next_multiple_of(TILE) {
                 // The last tile is padded with zeros, and adding 0 * 0 turns -0 into 0.
-                let (a, b) = if i < k {
-                    (A[row * k + i], B[i * n + column])
-                } else {
-                    (0.0, 0.0)
-                };
+                let (a, b) = if i < k { (A[row * k + i], B[i * n + column]) } else { (0.0, 0.0) };
                 sum = a.mul_add(b, sum);
             }
             C[row * n + column] = sum;
@@ -97,8 +91,7 @@ pub fn stencil(input: &[f32], out: &mut [f32], nx: i32, ny: i32) {
     for y in 1..ny.saturating_sub(1) {
         for x in 1..nx.saturating_sub(1) {
             let i = y * nx + x;
-            out[i] =
-                0.25 * (input[i - 1] + input[i + 1] + input[i - nx] + input[i + nx]) - input[i];
+            out[i] = 0.25 * (input[i - 1] + input[i + 1] + input[i - nx] + input[i + nx]) - input[i];
         }
     }
 }
@@ -114,8 +107,7 @@ pub fn nbody(p: &[[f32; 4]], v: &[[f32; 4]], n: i32, dt: f32) -> Vec<[Bound; 3]>
     let bodies = &p[..n as usize];
     let step = |(me, v): (&[f32; 4], &[f32; 4])| {
         let term = |other: &[f32; 4]| {
-            let d: [f64; 3] =
-                std::array::from_fn(|axis| f64::from(other[axis]) - f64::from(me[axis]));
+            let d: [f64; 3] = std::array::from_fn(|axis| f64::from(other[axis]) - f64::from(me[axis]));
             let squared = d.iter().map(|d| d * d).sum::<f64>() + f64::from(1e-9f32);
             d.map(|d| d * f64::from(other[3]) * squared.powf(-1.5))
         };
@@ -125,10 +117,7 @@ pub fn nbody(p: &[[f32; 4]], v: &[[f32; 4]], n: i32, dt: f32) -> Vec<[Bound; 3]>
             let magnitude: f64 = bodies.iter().map(|other| term(other)[axis].abs()).sum();
             let value = f64::from(v[axis]) + sum * dt;
             let error = (TERM + n as f64 + 2.0) * magnitude * dt.abs() + value.abs();
-            Bound {
-                value,
-                error: error * ROUNDOFF,
-            }
+            Bound { value, error: error * ROUNDOFF }
         })
     };
     bodies.iter().zip(v).map(step).collect()
@@ -185,15 +174,8 @@ pub fn transpose(a: &[f32], b: &mut [f32], n: i32) {
 pub fn softmax(x: &[f32], n: i32) -> Vec<Bound> {
     let n = n as usize;
     let sum = n.div_ceil(32) as f64 + 5.0;
-    let units = ExponentialUnits {
-        per_distance: 1.0,
-        fixed: 8.0,
-        sum,
-        quotient: 1.0,
-    };
-    x.chunks_exact(n)
-        .flat_map(|row| softmax_row(row, units))
-        .collect()
+    let units = ExponentialUnits { per_distance: 1.0, fixed: 8.0, sum, quotient: 1.0 };
+    x.chunks_exact(n).flat_map(|row| softmax_row(row, units)).collect()
 }
 
 /// What the steps of a softmax cost, in units of roundoff of their results.
@@ -213,20 +195,14 @@ pub struct ExponentialUnits {
 /// number.
 pub fn softmax_row(row: &[f32], units: ExponentialUnits) -> Vec<Bound> {
     let maximum = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let distances: Vec<f64> = row
-        .iter()
-        .map(|&x| f64::from(x) - f64::from(maximum))
-        .collect();
+    let distances: Vec<f64> = row.iter().map(|&x| f64::from(x) - f64::from(maximum)).collect();
     let cost = |d: f64| units.per_distance * d.abs() + units.fixed;
     let sum: f64 = distances.iter().map(|d| d.exp()).sum();
     let sum_cost = distances.iter().map(|d| d.exp() * cost(*d)).sum::<f64>() / sum + units.sum;
     let bound = |d: &f64| {
         let value = d.exp() / sum;
         let error = value * (cost(*d) + sum_cost + units.quotient) * ROUNDOFF;
-        Bound {
-            value,
-            error: error + f64::from(f32::MIN_POSITIVE),
-        }
+        Bound { value, error: error + f64::from(f32::MIN_POSITIVE) }
     };
     distances.iter().map(bound).collect()
 }
@@ -245,8 +221,7 @@ pub fn mmnaive(A: &[f32], B: &[f32], C: &mut [f32], n: i32) {
     let n = n as usize;
     for row in 0..n {
         for column in 0..n {
-            C[row * n + column] =
-                (0..n).fold(0.0, |sum, k| A[row * n + k].mul_add(B[k * n + column], sum));
+            C[row * n + column] = (0..n).fold(0.0, |sum, k| A[row * n + k].mul_add(B[k * n + column], sum));
         }
     }
 }

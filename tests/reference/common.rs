@@ -50,11 +50,7 @@ pub fn fft(d: &[[f32; 2]], n: i32, lg: i32) -> Vec<[Bound; 2]> {
                 let (sin, cos) = (-std::f64::consts::TAU * turns).sin_cos();
                 [re * cos - im * sin, re * sin + im * cos]
             };
-            let sum = input
-                .iter()
-                .enumerate()
-                .map(term)
-                .fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
+            let sum = input.iter().enumerate().map(term).fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
             sum.map(|value| Bound { value, error })
         };
         (0..n).map(output).collect::<Vec<_>>()
@@ -67,8 +63,7 @@ pub fn fft(d: &[[f32; 2]], n: i32, lg: i32) -> Vec<[Bound; 2]> {
 pub fn ints(a: &[i32], b: &[u32], c: &[i64], o: &mut [i32], o2: &mut [u64], n: i32) {
     for i in 0..n as usize {
         let (x, y, z) = (a[i], b[i], c[i]);
-        let first_set =
-            |trailing: u32, width: u32| if trailing == width { 0 } else { trailing + 1 };
+        let first_set = |trailing: u32, width: u32| if trailing == width { 0 } else { trailing + 1 };
         let terms = [
             x / 7,
             x % 5,
@@ -105,14 +100,7 @@ pub fn ints(a: &[i32], b: &[u32], c: &[i64], o: &mut [i32], o2: &mut [u64], n: i
 
 /// Atomics of every kind, for a launch of **one** thread: with more, results depend on their order. `h` holds two
 /// binary16 numbers; it is given as two `f32`, for values that binary16 has exactly. Exact.
-pub fn atomics(
-    a: &mut [i32],
-    u: &mut [u32],
-    f: &mut f32,
-    d: &mut f64,
-    l: &mut [u64],
-    h: &mut [f32; 2],
-) {
+pub fn atomics(a: &mut [i32], u: &mut [u32], f: &mut f32, d: &mut f64, l: &mut [u64], h: &mut [f32; 2]) {
     let thread = 0;
     a[0] = a[0].wrapping_add(thread).wrapping_sub(1).min(thread);
     a[1] = a[1].max(thread);
@@ -121,11 +109,7 @@ pub fn atomics(
     a[4] ^= thread;
     // The thread stores what `inc` found over what `inc` wrote, so `dec` finds the first value again.
     let before_dec = u[0];
-    u[0] = if before_dec == 0 || before_dec > 7 {
-        7
-    } else {
-        before_dec - 1
-    };
+    u[0] = if before_dec == 0 || before_dec > 7 { 7 } else { before_dec - 1 };
     u[1] = before_dec;
     let before_cas = a[5];
     if before_cas == thread {
@@ -146,20 +130,14 @@ pub fn atomics(
 /// in `o[300..332]`, which is left alone here.
 pub fn warpops(o: &mut [i32]) {
     let lanes = 0..32usize;
-    let mask_of = |test: &dyn Fn(usize) -> bool| {
-        lanes
-            .clone()
-            .filter(|&l| test(l))
-            .fold(0u32, |m, l| m | 1 << l)
-    };
+    let mask_of =
+        |test: &dyn Fn(usize) -> bool| lanes.clone().filter(|&l| test(l)).fold(0u32, |m, l| m | 1 << l);
     for lane in lanes.clone() {
         let ballot = mask_of(&|l| l % 2 == 1);
         let any = u32::from(lanes.clone().any(|l| l > 3));
         let all = u32::from(lanes.clone().all(|l| l < 40));
         let same_four = mask_of(&|l| l / 4 == lane / 4);
-        o[lane] = [ballot, any, all, same_four, 32]
-            .into_iter()
-            .fold(0, u32::wrapping_add) as i32;
+        o[lane] = [ballot, any, all, same_four, 32].into_iter().fold(0, u32::wrapping_add) as i32;
         // No two lanes hold the same value, so `match.all` gives an empty mask and false.
         o[lane + 64] = 0;
         let sum = lanes.clone().sum::<usize>();

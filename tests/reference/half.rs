@@ -9,11 +9,7 @@ pub fn from_f16(bits: u16) -> f32 {
         0x1f => f32::NAN,
         _ => (1024.0 + fraction) * 2f32.powi(i32::from(exponent) - 25),
     };
-    if bits >> 15 == 1 {
-        -magnitude
-    } else {
-        magnitude
-    }
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
 /// The binary16 nearest to `value`, ties to even. Overflow gives infinity.

@@ -41,9 +41,7 @@ impl Bound {
 
 /// Says where `got` first differs from `expected` in its bits, so that NaN equals itself and -0.0 is not 0.0.
 pub fn compare_bits(got: &[f32], expected: &[f32]) -> Result<(), String> {
-    compare(got, expected, |got, expected| {
-        got.to_bits() == expected.to_bits()
-    })
+    compare(got, expected, |got, expected| got.to_bits() == expected.to_bits())
 }
 
 /// Says where `got` first leaves its bound.
@@ -57,11 +55,7 @@ where
     E: std::fmt::Debug,
 {
     if got.len() != expected.len() {
-        return Err(format!(
-            "{} elements, expected {}",
-            got.len(),
-            expected.len()
-        ));
+        return Err(format!("{} elements, expected {}", got.len(), expected.len()));
     }
     let wrong = |(got, expected): &(&G, &E)| !same(got, expected);
     let differing = got.iter().zip(expected).filter(wrong).count();

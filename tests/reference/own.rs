@@ -62,10 +62,7 @@ pub fn copy_pitched(
     height: u64,
 ) {
     for y in 0..height {
-        let (from, to) = (
-            (y * source_pitch) as usize,
-            (y * destination_pitch) as usize,
-        );
+        let (from, to) = ((y * source_pitch) as usize, (y * destination_pitch) as usize);
         let width = width as usize;
         destination[to..to + width].copy_from_slice(&source[from..from + width]);
     }
@@ -88,14 +85,7 @@ pub fn stencil(input: &[f32], out: &mut [f32], width: u32, height: u32) {
 }
 
 /// `ptx/perona_malik.cu` on dense rows: one explicit step of anisotropic diffusion.
-pub fn perona_malik(
-    input: &[f32],
-    out: &mut [f32],
-    width: u32,
-    height: u32,
-    kappa: f32,
-    lambda: f32,
-) {
+pub fn perona_malik(input: &[f32], out: &mut [f32], width: u32, height: u32, kappa: f32, lambda: f32) {
     let (width, height) = (width as usize, height as usize);
     for y in 0..height {
         for x in 0..width {
@@ -128,14 +118,7 @@ pub fn reduce_sum(x: &[f32], partial: &mut [f32], n: u32, grid: u32, block: u32)
 }
 
 /// `ptx/reduce.cu`: one minimum and one maximum per block of the launch.
-pub fn reduce_min_max(
-    x: &[i32],
-    minimum: &mut [i32],
-    maximum: &mut [i32],
-    n: u32,
-    grid: u32,
-    block: u32,
-) {
+pub fn reduce_min_max(x: &[i32], minimum: &mut [i32], maximum: &mut [i32], n: u32, grid: u32, block: u32) {
     for index in 0..grid as usize {
         let elements = || thread_elements(&x[..n as usize], index, grid, block).flatten();
         minimum[index] = elements().min().unwrap_or(i32::MAX);
@@ -156,19 +139,12 @@ fn thread_elements<T: Copy>(
     block: u32,
 ) -> impl Iterator<Item = impl Iterator<Item = T>> {
     let (grid, block) = (grid as usize, block as usize);
-    (0..block).map(move |thread| {
-        x.iter()
-            .copied()
-            .skip(index * block + thread)
-            .step_by(grid * block)
-    })
+    (0..block).map(move |thread| x.iter().copied().skip(index * block + thread).step_by(grid * block))
 }
 
 /// Folds the upper half onto the lower until one value is left.
 fn tree(mut values: Vec<f32>, join: impl Fn(f32, f32) -> f32) -> f32 {
-    let halves = iter::successors(Some(values.len()), |&count| {
-        (count > 1).then(|| count.div_ceil(2))
-    });
+    let halves = iter::successors(Some(values.len()), |&count| (count > 1).then(|| count.div_ceil(2)));
     for half in halves.skip(1) {
         for (low, high) in (half..values.len()).enumerate() {
             values[low] = join(values[low], values[high]);

@@ -54,15 +54,8 @@ pub fn triton_add(x: &[f32], y: &[f32], o: &mut [f32], n: i32) {
 /// constant itself cost less than 3 |d|, `ex2.approx` 4; the sum over 8 registers, 32 lanes and 4 warps takes 10
 /// additions; `div.full` 4.
 pub fn triton_softmax(x: &[f32], s: i32, n: i32) -> Vec<Bound> {
-    let units = checks::ExponentialUnits {
-        per_distance: 3.0,
-        fixed: 4.0,
-        sum: 10.0,
-        quotient: 4.0,
-    };
-    x.chunks(s as usize)
-        .flat_map(|row| checks::softmax_row(&row[..n as usize], units))
-        .collect()
+    let units = checks::ExponentialUnits { per_distance: 3.0, fixed: 4.0, sum: 10.0, quotient: 4.0 };
+    x.chunks(s as usize).flat_map(|row| checks::softmax_row(&row[..n as usize], units)).collect()
 }
 
 /// Triton `layernorm` of rows of `n` (at most 1024) binary16 numbers, given as bits; bounds of the binary16 results.
@@ -84,10 +77,7 @@ pub fn triton_layernorm(x: &[u16], w: &[f32], b: &[f32], n: i32, eps: f32) -> Ve
             let value = scaled + b;
             let shift = 14.0 * mean_magnitude / deviation * w.abs();
             let single = (shift + 40.0 * scaled.abs() + value.abs()) * ROUNDOFF;
-            Bound {
-                value,
-                error: single + value.abs() / 2048.0 + 2f64.powi(-25),
-            }
+            Bound { value, error: single + value.abs() / 2048.0 + 2f64.powi(-25) }
         };
         values.iter().zip(w).zip(b).map(bound).collect::<Vec<_>>()
     };

@@ -14,20 +14,11 @@ fn vec4_treats_each_component_by_its_own_rule() {
 #[test]
 fn reduce_sums_exact_numbers_exactly_and_others_within_the_bound() {
     let mut random = Random::new(6);
-    for (n, grid, block) in [
-        (0, 1, 32),
-        (1, 1, 64),
-        (31, 1, 32),
-        (1000, 1, 256),
-        (4099, 5, 128),
-        (777, 2, 1024),
-    ] {
+    for (n, grid, block) in
+        [(0, 1, 32), (1, 1, 64), (31, 1, 32), (1000, 1, 256), (4099, 5, 128), (777, 2, 1024)]
+    {
         // Integers this small have exact sums in any order.
-        let whole: Vec<f32> = random
-            .i32s(n, -100..100)
-            .into_iter()
-            .map(|x| x as f32)
-            .collect();
+        let whole: Vec<f32> = random.i32s(n, -100..100).into_iter().map(|x| x as f32).collect();
         let mut out = 5.0;
         checks::reduce(&whole, &mut out, n as i32, grid, block);
         assert_eq!(out, 5.0 + whole.iter().sum::<f32>());
@@ -51,20 +42,13 @@ fn matrix_products_agree_with_double_precision_and_each_other() {
     checks::matmul(&a, &b, &mut c, m as i32, n as i32, k as i32);
     for row in 0..m {
         for column in 0..n {
-            let exact: f64 = (0..k)
-                .map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + column]))
-                .sum();
+            let exact: f64 = (0..k).map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + column])).sum();
             assert!(near(c[row * n + column], exact, k as f64, k as f64));
         }
     }
     let size = 20;
-    let (a, b) = (
-        random.f32s(size * size, -1.0..1.0),
-        random.f32s(size * size, -1.0..1.0),
-    );
-    let identity: Vec<f32> = (0..size * size)
-        .map(|i| f32::from(u8::from(i % (size + 1) == 0)))
-        .collect();
+    let (a, b) = (random.f32s(size * size, -1.0..1.0), random.f32s(size * size, -1.0..1.0));
+    let identity: Vec<f32> = (0..size * size).map(|i| f32::from(u8::from(i % (size + 1) == 0))).collect();
     let (mut tiled, mut naive) = (vec![0.0; size * size], vec![0.0; size * size]);
     let edge = size as i32;
     checks::mmnaive(&a, &identity, &mut naive, edge);
@@ -92,9 +76,7 @@ fn histogram_counts_every_byte_once() {
 fn stencil_sees_the_laplacian_and_spares_the_boundary() {
     // For x^2 + y^2 the four neighbours' mean exceeds the centre by 1. Small integers are exact.
     let (nx, ny) = (8, 7);
-    let bowl: Vec<f32> = (0..56)
-        .map(|i| ((i % nx) * (i % nx) + (i / nx) * (i / nx)) as f32)
-        .collect();
+    let bowl: Vec<f32> = (0..56).map(|i| ((i % nx) * (i % nx) + (i / nx) * (i / nx)) as f32).collect();
     let mut out = vec![7.0; 56];
     checks::stencil(&bowl, &mut out, nx, ny);
     for i in 0..56 {
@@ -109,26 +91,14 @@ fn stencil_sees_the_laplacian_and_spares_the_boundary() {
 fn nbody_conserves_momentum() {
     let mut random = Random::new(9);
     let n = 40;
-    let body =
-        |_| std::array::from_fn(|axis| random.f32(if axis == 3 { 0.5..2.0 } else { -1.0..1.0 }));
+    let body = |_| std::array::from_fn(|axis| random.f32(if axis == 3 { 0.5..2.0 } else { -1.0..1.0 }));
     let bodies: Vec<[f32; 4]> = (0..n).map(body).collect();
     let still = vec![[0.0; 4]; n as usize];
     let step = checks::nbody(&bodies, &still, n, 0.01);
     for axis in 0..3 {
-        let momentum: f64 = bodies
-            .iter()
-            .zip(&step)
-            .map(|(p, v)| f64::from(p[3]) * v[axis].value)
-            .sum();
-        let size: f64 = bodies
-            .iter()
-            .zip(&step)
-            .map(|(p, v)| f64::from(p[3]) * v[axis].value.abs())
-            .sum();
-        assert!(
-            size > 0.1 && momentum.abs() < 1e-12 * size,
-            "{momentum} of {size}"
-        );
+        let momentum: f64 = bodies.iter().zip(&step).map(|(p, v)| f64::from(p[3]) * v[axis].value).sum();
+        let size: f64 = bodies.iter().zip(&step).map(|(p, v)| f64::from(p[3]) * v[axis].value.abs()).sum();
+        assert!(size > 0.1 && momentum.abs() < 1e-12 * size, "{momentum} of {size}");
     }
     // Two bodies at distance 2 pull with a quarter of the other's mass.
     let pair = [[-1.0, 0.0, 0.0, 8.0], [1.0, 0.0, 0.0, 4.0]];
@@ -148,10 +118,7 @@ fn mandelbrot_set_is_symmetric_and_known_points_escape_when_they_should() {
         assert_eq!(row(y), row(20 - y));
     }
     // c = 0 and c = -1 never escape, c = -2 stays on the edge |z| = 2, which counts as outside after one step.
-    assert_eq!(
-        (row(10)[16], row(10)[8], row(10)[0]),
-        (255, 255, (255 / 50) as u8)
-    );
+    assert_eq!((row(10)[16], row(10)[8], row(10)[0]), (255, 255, (255 / 50) as u8));
     // c = 2: z = 2 after one step.
     assert_eq!(row(10)[32], 5);
 }
@@ -185,10 +152,7 @@ fn softmax_rows_sum_to_one_and_ignore_a_common_shift() {
     let rows = checks::softmax(&x, 100);
     for row in rows.chunks(100) {
         assert!((row.iter().map(|y| y.value).sum::<f64>() - 1.0).abs() < 1e-12);
-        assert!(
-            row.iter()
-                .all(|y| y.value > 0.0 && y.error < 1e-5 * y.value)
-        );
+        assert!(row.iter().all(|y| y.value > 0.0 && y.error < 1e-5 * y.value));
     }
     // exp(x_i) / exp(x_j) is what the quotient of two results must be.
     let ratio = rows[0].value / rows[1].value;
@@ -207,14 +171,7 @@ fn sparse_products_agree_with_dense_ones() {
     let x = random.f32s(n, -1.0..1.0);
     let identity: (Vec<i32>, Vec<i32>) = ((0..=30).collect(), (0..30).collect());
     let mut y = vec![0.0; n];
-    checks::spmv(
-        &identity.0,
-        &identity.1,
-        &vec![1.0; n],
-        &x,
-        &mut y,
-        n as i32,
-    );
+    checks::spmv(&identity.0, &identity.1, &vec![1.0; n], &x, &mut y, n as i32);
     assert_eq!(compare_bits(&y, &x), Ok(()));
 
     let mut dense = vec![0.0; n * n];

@@ -9,16 +9,10 @@ fn scans_end_in_the_sum_and_restart_where_they_should() {
     let sum = |data: &[i32]| data.iter().copied().fold(0, i32::wrapping_add);
     let mut scanned = data.clone();
     common::scan(&mut scanned, 100);
-    assert_eq!(
-        (scanned[0], scanned[41], scanned[99]),
-        (data[0], sum(&data[..42]), sum(&data))
-    );
+    assert_eq!((scanned[0], scanned[41], scanned[99]), (data[0], sum(&data[..42]), sum(&data)));
     let mut scanned = data.clone();
     common::warpscan(&mut scanned, 70);
-    assert_eq!(
-        (scanned[31], scanned[32], scanned[69]),
-        (sum(&data[..32]), data[32], sum(&data[64..70]))
-    );
+    assert_eq!((scanned[31], scanned[32], scanned[69]), (sum(&data[..32]), data[32], sum(&data[64..70])));
     assert_eq!(scanned[70..], data[70..]);
 }
 
@@ -46,10 +40,7 @@ fn fft_of_a_pulse_is_flat_and_of_a_tone_is_a_pulse() {
             19 => [16.0, 0.0],
             _ => [0.0, 0.0],
         };
-        assert!(
-            (re.value - expected[0]).abs() < 1e-5 && (im.value - expected[1]).abs() < 1e-5,
-            "{i}"
-        );
+        assert!((re.value - expected[0]).abs() < 1e-5 && (im.value - expected[1]).abs() < 1e-5, "{i}");
         assert!(re.error < 1e-4 && im.error == re.error);
     }
 }
@@ -85,10 +76,7 @@ fn warp_operations_give_the_masks_that_cuda_defines() {
     for lane in 0..32u32 {
         let group = 0xf << (lane / 4 * 4);
         let at = |offset: u32| o[(offset + lane) as usize] as u32;
-        assert_eq!(
-            at(0),
-            0xaaaa_aaaau32.wrapping_add(1 + 1 + 32).wrapping_add(group)
-        );
+        assert_eq!(at(0), 0xaaaa_aaaau32.wrapping_add(1 + 1 + 32).wrapping_add(group));
         // 0 + 1 + … + 31 is 496; 16 odd lanes; one "or", no "and".
         assert_eq!((at(64), at(128)), (0, 496 + 16 + 1));
         assert_eq!((at(192), at(256)), ((1 << lane) - 1, lane ^ 3));
@@ -131,10 +119,9 @@ fn small_kernels_give_values_worked_out_by_hand() {
     common::bigparam(&a, &mut p, 33);
     assert_eq!(p[33], (10 + 30) as f32);
 
-    for (k, expected) in [
-        (100, [300, 20, 41, 400, 91, -101, 1, 0, 0]),
-        (-100, [-300, -20, -47, -400, -109, 99, -1, 0, 0]),
-    ] {
+    for (k, expected) in
+        [(100, [300, 20, 41, 400, 91, -101, 1, 0, 0]), (-100, [-300, -20, -47, -400, -109, 99, -1, 0, 0])]
+    {
         let mut o = [0, 1, 2, 3, 4, 5, 6, 7, -1];
         common::sw(&mut o, k);
         assert_eq!(o, expected);

@@ -26,23 +26,13 @@ fn own_elementwise_kernels_agree_with_double_precision() {
     own::add(&a, &b, &mut sum, 500);
     own::scale(&mut product, 1.7, 500);
     own::saxpy(1.7, &a, &mut combined, 500);
-    own::daxpy(
-        f64::from(1.7f32),
-        &a.iter().map(|&x| f64::from(x)).collect::<Vec<_>>(),
-        &mut double,
-        500,
-    );
+    own::daxpy(f64::from(1.7f32), &a.iter().map(|&x| f64::from(x)).collect::<Vec<_>>(), &mut double, 500);
     for i in 0..500 {
         let (a, b, factor) = (f64::from(a[i]), f64::from(b[i]), f64::from(1.7f32));
         // The f64 sum and product of two f32 are exact here, and one rounding to f32 is the definition.
         assert_eq!(sum[i], (a + b) as f32);
         assert_eq!(product[i], (b * factor) as f32);
-        assert!(near(
-            combined[i],
-            factor * a + b,
-            (factor * a).abs() + b.abs(),
-            2.0
-        ));
+        assert!(near(combined[i], factor * a + b, (factor * a).abs() + b.abs(), 2.0));
         assert!((double[i] - f64::mul_add(factor, a, b)).abs() <= 1e-14);
     }
 }
@@ -68,14 +58,7 @@ fn own_fills_and_copies_leave_the_padding_alone() {
         );
         for i in 0..pitch * height {
             let inside = i % pitch < 7 * size;
-            assert_eq!(
-                filled[i],
-                if inside {
-                    pattern[i % pitch % size]
-                } else {
-                    before[i]
-                }
-            );
+            assert_eq!(filled[i], if inside { pattern[i % pitch % size] } else { before[i] });
             assert_eq!(copied[i], if inside { filled[i] } else { other[i] });
         }
         let mut linear = before.clone();
@@ -95,9 +78,7 @@ fn own_fills_and_copies_leave_the_padding_alone() {
 fn own_stencil_keeps_what_is_harmonic() {
     // Linear functions solve the Laplace equation; small integers make every operation exact.
     let (width, height) = (9, 6);
-    let plane: Vec<f32> = (0..54)
-        .map(|i| (3 * (i % 9) - 2 * (i / 9)) as f32)
-        .collect();
+    let plane: Vec<f32> = (0..54).map(|i| (3 * (i % 9) - 2 * (i / 9)) as f32).collect();
     let mut out = vec![0.0; 54];
     own::stencil(&plane, &mut out, width, height);
     assert_eq!(compare_bits(&out, &plane), Ok(()));
@@ -126,29 +107,15 @@ fn perona_malik_keeps_constants_and_the_mean() {
         own::perona_malik(&image, &mut next, width, height, 30.0, 0.2);
         std::mem::swap(&mut image, &mut next);
     }
-    let mean =
-        |image: &[f32]| image.iter().map(|&x| f64::from(x)).sum::<f64>() / image.len() as f64;
+    let mean = |image: &[f32]| image.iter().map(|&x| f64::from(x)).sum::<f64>() / image.len() as f64;
     let variance = |image: &[f32]| {
         let mean = mean(image);
-        image
-            .iter()
-            .map(|&x| (f64::from(x) - mean).powi(2))
-            .sum::<f64>()
-            / image.len() as f64
+        image.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / image.len() as f64
     };
     // Each step rounds each pixel a few times to 24 bits of 255, in either direction.
-    assert!(
-        (mean(&image) - mean(&start)).abs() < 1e-3,
-        "{} {}",
-        mean(&image),
-        mean(&start)
-    );
+    assert!((mean(&image) - mean(&start)).abs() < 1e-3, "{} {}", mean(&image), mean(&start));
     assert!(variance(&image) < variance(&start));
-    let range = |image: &[f32]| {
-        image
-            .iter()
-            .fold((f32::MAX, f32::MIN), |(a, b), &x| (a.min(x), b.max(x)))
-    };
+    let range = |image: &[f32]| image.iter().fold((f32::MAX, f32::MIN), |(a, b), &x| (a.min(x), b.max(x)));
     assert!(range(&image).0 >= range(&start).0 && range(&image).1 <= range(&start).1);
 }
 
@@ -161,46 +128,29 @@ fn perona_malik_keeps_edges_that_are_high_against_kappa() {
     let moved = 0.25 * 100.0 / 101.0;
     for row in out.chunks(4) {
         assert_eq!((row[0], row[3]), (0.0, 100.0));
-        assert!(
-            near(row[1], moved, moved, 6.0) && near(row[2], 100.0 - moved, 100.0, 6.0),
-            "{row:?}"
-        );
+        assert!(near(row[1], moved, moved, 6.0) && near(row[2], 100.0 - moved, 100.0, 6.0), "{row:?}");
     }
 }
 
 #[test]
 fn own_reductions_agree_with_the_standard_library() {
     let mut random = Random::new(5);
-    for (n, grid, block) in [
-        (0, 1, 32),
-        (1, 2, 64),
-        (1000, 3, 96),
-        (1000, 4, 100),
-        (5000, 7, 1),
-        (999, 1, 1023),
-    ] {
+    for (n, grid, block) in
+        [(0, 1, 32), (1, 2, 64), (1000, 3, 96), (1000, 4, 100), (5000, 7, 1), (999, 1, 1023)]
+    {
         let x = random.f32s(n, -1.0..1.0);
         let mut partial = vec![f32::NAN; grid as usize];
         own::reduce_sum(&x, &mut partial, n as u32, grid, block);
         let sum = partial.iter().map(|&x| f64::from(x)).sum::<f64>();
         let magnitude = x.iter().map(|&x| f64::from(x.abs())).sum::<f64>();
         let exact = x.iter().map(|&x| f64::from(x)).sum::<f64>();
-        assert!(
-            (sum - exact).abs() <= n as f64 * ROUNDOFF * magnitude,
-            "{n} {grid} {block}"
-        );
+        assert!((sum - exact).abs() <= n as f64 * ROUNDOFF * magnitude, "{n} {grid} {block}");
 
         let integers = random.i32s(n, i32::MIN..i32::MAX);
         let (mut low, mut high) = (vec![0; grid as usize], vec![0; grid as usize]);
         own::reduce_min_max(&integers, &mut low, &mut high, n as u32, grid, block);
-        assert_eq!(
-            low.into_iter().min(),
-            Some(integers.iter().copied().min().unwrap_or(i32::MAX))
-        );
-        assert_eq!(
-            high.into_iter().max(),
-            Some(integers.iter().copied().max().unwrap_or(i32::MIN))
-        );
+        assert_eq!(low.into_iter().min(), Some(integers.iter().copied().min().unwrap_or(i32::MAX)));
+        assert_eq!(high.into_iter().max(), Some(integers.iter().copied().max().unwrap_or(i32::MIN)));
     }
     // Three threads over six elements: (x0 + x3) + (x2 + x5), then + (x1 + x4). 2^24 + 1 is not an f32.
     let big = (1 << 24) as f32;

@@ -14,34 +14,21 @@ fn binary16_survives_a_round_trip_and_rounds_to_even() {
     }
     assert!(from_f16(0x7e00).is_nan() && to_f16(f64::NAN) & 0x7c00 == 0x7c00);
     // The largest number, the smallest normal, the smallest, one, and a third as IEEE 754 tables give them.
-    for (bits, value) in [
-        (0x7bff, 65504.0),
-        (0x0400, 6.103515625e-5),
-        (0x0001, 2f64.powi(-24)),
-        (0x3c00, 1.0),
-    ] {
+    for (bits, value) in
+        [(0x7bff, 65504.0), (0x0400, 6.103515625e-5), (0x0001, 2f64.powi(-24)), (0x3c00, 1.0)]
+    {
         assert_eq!(f64::from(from_f16(bits)), value);
     }
     assert_eq!(to_f16(1.0 / 3.0), 0x3555);
     // Ties: 1 + 2^-11 down to 1, 1 + 3 * 2^-11 up, 2^-25 down to zero, 65520 up to infinity.
-    let ties = [
-        1.0 + 2f64.powi(-11),
-        1.0 + 3.0 * 2f64.powi(-11),
-        2f64.powi(-25),
-        65520.0,
-        -1e9,
-    ];
+    let ties = [1.0 + 2f64.powi(-11), 1.0 + 3.0 * 2f64.powi(-11), 2f64.powi(-25), 65520.0, -1e9];
     assert_eq!(ties.map(to_f16), [0x3c00, 0x3c02, 0, 0x7c00, 0xfc00]);
 }
 
 #[test]
 fn numba_kernels_agree_with_exact_sums() {
     let mut random = Random::new(30);
-    let whole: Vec<f32> = random
-        .i32s(1000, -50..50)
-        .into_iter()
-        .map(|x| x as f32)
-        .collect();
+    let whole: Vec<f32> = random.i32s(1000, -50..50).into_iter().map(|x| x as f32).collect();
     let mut sum = 2.0;
     python::numba_reduce(&whole, &mut sum);
     assert_eq!(sum, 2.0 + whole.iter().sum::<f32>());
@@ -50,22 +37,14 @@ fn numba_kernels_agree_with_exact_sums() {
     let mut counts = [0; 9];
     python::numba_hist(&values, &mut counts);
     assert_eq!(counts.iter().sum::<i32>(), 500);
-    assert_eq!(
-        counts[4] as usize,
-        values.iter().filter(|&&value| value == 4).count()
-    );
+    assert_eq!(counts[4] as usize, values.iter().filter(|&&value| value == 4).count());
 
     let mut y = [crate::FUSION.2];
     python::numba_saxpy(crate::FUSION.0, &[crate::FUSION.1], &mut y);
     assert_eq!(y, [1.0 / (1 << 24) as f32]);
 
     let mut product = [0.0; 4];
-    python::numba_matmul(
-        &[1.0, 2.0, 3.0, 4.0],
-        &[5.0, 6.0, 7.0, 8.0],
-        &mut product,
-        [2, 2, 2],
-    );
+    python::numba_matmul(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0], &mut product, [2, 2, 2]);
     assert_eq!(product, [19.0, 22.0, 43.0, 50.0]);
 }
 
@@ -91,11 +70,7 @@ fn triton_softmax_reads_rows_by_their_stride() {
 #[test]
 fn layernorm_rows_have_mean_zero_and_variance_one() {
     let mut random = Random::new(32);
-    let x: Vec<u16> = random
-        .f32s(2 * 200, -2.0..5.0)
-        .into_iter()
-        .map(|x| to_f16(f64::from(x)))
-        .collect();
+    let x: Vec<u16> = random.f32s(2 * 200, -2.0..5.0).into_iter().map(|x| to_f16(f64::from(x))).collect();
     let rows = python::triton_layernorm(&x, &[1.0; 200], &[0.0; 200], 200, 0.0);
     for row in rows.chunks(200) {
         let mean = row.iter().map(|y| y.value).sum::<f64>() / 200.0;
