@@ -96,7 +96,9 @@ impl<'ctx> Module<'ctx> {
                 available: self.kernels().map(str::to_owned).collect(),
             }));
         };
-        compare(&S::declarations(), found).map_err(|message| ErrorKind::Signature { message }).at_caller()?;
+        if let Some(declared) = S::declarations() {
+            compare(&declared, found).map_err(|message| ErrorKind::Signature { message }).at_caller()?;
+        }
         Ok(Kernel {
             module: self.id,
             ptx: Arc::clone(&self.ptx),
