@@ -100,7 +100,9 @@ impl<'ctx> Module<'ctx> {
                 available: self.kernels().map(str::to_owned).collect(),
             }));
         };
-        compare(&S::declarations(), found).map_err(|message| Error::new(ErrorKind::Signature { message }))?;
+        if let Some(declared) = S::declarations() {
+            compare(&declared, found).map_err(|message| Error::new(ErrorKind::Signature { message }))?;
+        }
         Ok(Kernel {
             core: self.core,
             module: self.id,
