@@ -108,7 +108,7 @@ fn several_causes_are_one_error(case: &mut Case) -> Result<()> {
 
 /// A device with a fault behind it resets, and works.
 fn reset_after_a_fault(case: &mut Case) -> Result<()> {
-    let result = case.device.scope(|ctx| leave_a_fault(ctx));
+    let result = case.device.scope(leave_a_fault);
     assert!(is_null(result.err()));
     assert_eq!(case.device.reset()?, Reset::Recovered);
     let read = case.device.scope(|ctx| {

@@ -22,7 +22,7 @@ fn within(got: &[f32], expected: &[Bound]) -> Result<()> {
 }
 
 fn saxpy(case: &mut Case) -> Result<()> {
-    axpy(case, "saxpy", |n| Launch::cover(n))
+    axpy(case, "saxpy", Launch::cover)
 }
 
 /// A grid that is smaller than the array, so that each thread goes round its loop several times.
