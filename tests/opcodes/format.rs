@@ -110,7 +110,9 @@ impl Case {
             "host" => {}
             "bug" => self.bug = Some(rest.to_owned()),
             _ if rest.starts_with("= ") => self.given_list(word, &rest[2..])?,
-            _ if rest.starts_with("-> ") && self.is_list_name(word) => self.expected_list(word, &rest[3..])?,
+            _ if rest.starts_with("-> ") && self.is_list_name(word) => {
+                self.expected_list(word, &rest[3..])?
+            }
             _ => self.row(line)?,
         }
         Ok(())

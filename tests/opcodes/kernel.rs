@@ -58,7 +58,9 @@ pub fn text(case: &Case) -> String {
     for (index, Register { name, ty }) in case.outputs.iter().enumerate() {
         let at = index * stride;
         let _ = match ty {
-            Type::Pred => writeln!(out, "    selp.b32 %flag, 1, 0, %{name};\n    st.global.b32 [%out+{at}], %flag;"),
+            Type::Pred => {
+                writeln!(out, "    selp.b32 %flag, 1, 0, %{name};\n    st.global.b32 [%out+{at}], %flag;")
+            }
             _ => writeln!(out, "    st.global.b{} [%out+{at}], %{name};", ty.register()),
         };
     }

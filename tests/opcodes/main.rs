@@ -26,7 +26,9 @@ fn main() {
                 let name = format!("{}: {}", file.trim_end_matches(".txt"), case.name);
                 Trial::test(name, move || judge(file, &case))
             })),
-            Err(message) => trials.push(Trial::test(format!("{file} can be read"), move || Err(message.into()))),
+            Err(message) => {
+                trials.push(Trial::test(format!("{file} can be read"), move || Err(message.into())))
+            }
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
@@ -85,7 +87,9 @@ fn launch(case: &Case, strict: bool) -> Result<Outcome, Error> {
         let module = ctx.module_named("case.ptx", &text)?;
         let kernel = module.kernel::<(Read<u64>, ReadWrite<u64>, ReadWrite<u32>)>(kernel::NAME)?;
         ctx.alloc((linear(&inputs), linear(&results), linear(&memory)), |(input, mut results, mut memory)| {
-            let shape = Launch::grid(case.blocks as u32, case.threads as u32).shared_bytes(case.shared).max_steps(STEPS);
+            let shape = Launch::grid(case.blocks as u32, case.threads as u32)
+                .shared_bytes(case.shared)
+                .max_steps(STEPS);
             let shape = if strict { shape.strict() } else { shape };
             ctx.launch(&kernel, shape, (&input, &mut results, &mut memory))?;
             Ok(Outcome { results: results.to_vec()?, memory: memory.to_vec()? })
@@ -98,7 +102,8 @@ impl Outcome {
     fn check(&self, case: &Case) -> Result<(), String> {
         let mut wrong = Vec::new();
         let threads = case.all_threads();
-        for (index, (Register { name, ty }, expected)) in case.outputs.iter().zip(&case.expected).enumerate() {
+        for (index, (Register { name, ty }, expected)) in case.outputs.iter().zip(&case.expected).enumerate()
+        {
             for (thread, &expected) in expected.iter().enumerate() {
                 let got = self.results[index * threads + thread];
                 if !agrees(*ty, expected, got, case.tolerance) {
