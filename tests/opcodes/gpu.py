@@ -112,7 +112,7 @@ class Case:
 
     def ptx(self):
         """The same kernel as `kernel.rs` writes."""
-        out = [f".version {'7.8' if self.target == 'sm_80' else '8.0'}", f".target {self.target}", ".address_size 64"]
+        out = [f".version {'7.8' if self.target == 'sm_80' else '8.2'}", f".target {self.target}", ".address_size 64"]
         out += self.module
         out += [".visible .entry opcode(.param .u64 in, .param .u64 out, .param .u64 memory)", "{",
                 ".reg .b64 %mem, %in, %out; .reg .b32 %index, %flag;"]
