@@ -184,8 +184,7 @@ impl<'ctx> Context<'ctx> {
         launch: Launch,
         arguments: A,
     ) -> Result<(), Error> {
-        // SAFETY: the launch is checked, which needs no proof of the caller's.
-        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked, None) }
+        self.queue_checked(kernel, launch, arguments, None)
     }
 
     /// Launches a kernel, checked, waits for it, and returns what it did in numbers: instructions by opcode,
@@ -215,12 +214,22 @@ impl<'ctx> Context<'ctx> {
         arguments: A,
     ) -> Result<LaunchStatistics, Error> {
         let counts = Arc::new(OnceLock::new());
-        let slot = Some(Arc::clone(&counts));
-        // SAFETY: the launch is checked, which needs no proof of the caller's.
-        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked, slot)? };
+        self.queue_checked(kernel, launch, arguments, Some(Arc::clone(&counts)))?;
         self.synchronize()?;
         // empty where there was nothing to launch
         Ok(counts.get().cloned().unwrap_or_default())
+    }
+
+    #[track_caller]
+    fn queue_checked<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+        counts: Option<Arc<OnceLock<LaunchStatistics>>>,
+    ) -> Result<(), Error> {
+        // SAFETY: the launch is checked, which needs no proof of the caller's.
+        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked, counts) }
     }
 
     /// Launches a kernel without checks: the raw speed of the device.
