@@ -120,7 +120,7 @@ fn refusals_are_the_intended_ones() {
         let words = std::fs::read_to_string(&path).expect("listed just now");
         let errors: Vec<_> = words.lines().filter(|line| line.starts_with("error")).collect();
         let intended = |line: &&str| INTENDED.iter().any(|known| line.starts_with(known));
-        assert!(errors.iter().any(|line| intended(line)), "{name}: no intended refusal in {errors:?}");
+        assert!(errors.iter().any(intended), "{name}: no intended refusal in {errors:?}");
         let others: Vec<_> =
             errors.iter().filter(|line| !intended(line) && !line.starts_with(BESIDE)).collect();
         assert!(others.is_empty(), "{name}: {others:?}");

@@ -14,9 +14,9 @@ use crate::backend::{DeviceInfo, Reset};
 use crate::context::Context;
 use crate::context::core::Core;
 use crate::context::scope;
-use crate::error::{AtCaller, Error};
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ErrorKind;
+use crate::error::{AtCaller, Error};
 
 /// A device with a context of its own.
 ///

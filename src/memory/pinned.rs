@@ -71,11 +71,13 @@ impl Lent<'_> {
         if self.core.ledger().pinned.remove(&self.entry).is_none() {
             return Ok(());
         }
-        let backend = self.core.backend().map_err(|error| error.moved_to(here))?;
+        // Given back also where the context cannot be made current: cleanup tries every step.
+        let backend = &*self.core.shared.backend;
+        let current = backend.make_current();
         // SAFETY: the block came from `allocate_pinned` with this size and left the ledger just now, so it is freed
         // once; the borrow of it ended with the closure, and with it every copy that used it (C3).
         let freed = unsafe { backend.free_pinned(self.block.pointer.0, self.block.bytes) };
-        freed.map_err(|kind| Error::at(kind, here))
+        freed.and(current).map_err(|kind| Error::at(kind, here))
     }
 }
 

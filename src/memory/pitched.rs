@@ -85,11 +85,8 @@ impl<'s, 'ctx, T: Element> Pitched<'s, 'ctx, T> {
         let rows = extent.rows()?;
         // Elements without a size take no bytes, however many; their number must fit as well.
         extent.count()?;
-        let pitch = if row_bytes == 0 {
-            0
-        } else {
-            allocator.core.backend()?.pitch(row_bytes).at_caller()?
-        };
+        let pitch =
+            if row_bytes == 0 { 0 } else { allocator.core.backend()?.pitch(row_bytes).at_caller()? };
         let block = allocator.block(product("bytes of a pitched array (pitch × rows)", pitch, rows)?)?;
         Ok(Self { block, extent, pitch, scope: PhantomData, brand: PhantomData, element: PhantomData })
     }
