@@ -14,7 +14,16 @@ fn numbas_matmul() {
     for strict in [false, true] {
         let mut rig = Rig::new("matmul.ptx", NUMBA_MATMUL);
         rig.strict = strict;
-        let name = rig.instance.program().module.functions.iter().find(|f| f.kind == ptx::ir::FunctionKind::Kernel).unwrap().name.clone();
+        let name = rig
+            .instance
+            .program()
+            .module
+            .functions
+            .iter()
+            .find(|f| f.kind == ptx::ir::FunctionKind::Kernel)
+            .unwrap()
+            .name
+            .clone();
         let addresses = [rig.upload(&a), rig.upload(&b), rig.upload(&vec![0_f32; (m * n) as usize])];
         let shapes = [(m, k), (k, n), (m, n)];
         let mut args = Vec::new();
@@ -28,7 +37,8 @@ fn numbas_matmul() {
         let got = rig.download::<f32>(addresses[2]);
         for row in 0..m {
             for column in 0..n {
-                let term = |sum: f32, i: u64| a[(row * k + i) as usize].mul_add(b[(i * n + column) as usize], sum);
+                let term =
+                    |sum: f32, i: u64| a[(row * k + i) as usize].mul_add(b[(i * n + column) as usize], sum);
                 let expected = (0..k).fold(0.0, term);
                 assert_eq!(got[(row * n + column) as usize], expected, "({row}, {column})");
             }
