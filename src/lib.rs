@@ -21,6 +21,7 @@ pub mod kernels;
 mod memory;
 pub mod prelude;
 pub mod ptx;
+mod statistics;
 mod stream;
 mod transfer;
 
@@ -32,10 +33,14 @@ pub use element::{Element, Scalar, ScalarKind};
 pub use error::{Error, ErrorKind, Result, ok};
 pub use extent::{Extent, Rect};
 pub use fault::{Access, AccessKind, Blame, Fault, FaultKind, NearBuffer, Site, SourceLine, Space};
-pub use kernel::{Argument, Arguments, Kernel, Launch, Module, Parameter, Read, ReadWrite, Signature, Write};
+pub use kernel::{
+    Argument, Arguments, Dynamic, DynamicArgument, Kernel, Launch, Module, Parameter, Read, ReadWrite,
+    Signature, Write,
+};
 pub use memory::{
     Buffer, Filled, FromHost, Linear, Pinned, Pitched, PitchedSpec, PitchedView, PitchedViewMut, Readable,
     RectView, RectViewMut, Spec, Specs, Uninit, View, ViewMut, Writable, Zeros, filled, linear, pitched,
     pitched_3d, uninit, zeros,
 };
+pub use statistics::LaunchStatistics;
 pub use stream::{Event, Pending, Stream, Streams};

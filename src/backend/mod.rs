@@ -30,13 +30,14 @@ pub(crate) mod host;
 use std::fmt;
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
 use crate::dim::Dim3;
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
+use crate::statistics::LaunchStatistics;
 
 /// What a backend answers: the error's kind; the caller's line is added above.
 pub(crate) type Answer<T> = Result<T, ErrorKind>;
@@ -194,6 +195,9 @@ pub(crate) struct LaunchCall {
     pub(crate) strict: bool,
     /// Budget in steps; `None`: endless.
     pub(crate) max_steps: Option<u64>,
+    /// Where to put the counts of a launch that is counted, once it has stopped. A device that cannot count answers
+    /// [`ErrorKind::NotSupported`].
+    pub(crate) counts: Option<Arc<OnceLock<LaunchStatistics>>>,
     /// The caller's line, for the fault.
     pub(crate) location: &'static Location<'static>,
 }

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use self::core::Core;
 use crate::backend::{DeviceInfo, MemoryInfo};
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 
 /// Ties a value to one context (or one allocation scope) and to no other.
 ///
@@ -93,7 +93,7 @@ impl<'ctx> Context<'ctx> {
     #[track_caller]
     #[doc(alias = "cudaMemGetInfo")]
     pub fn memory_info(&self) -> Result<MemoryInfo, Error> {
-        self.core.backend()?.memory_info().map_err(Error::new)
+        self.core.backend()?.memory_info().at_caller()
     }
 
     /// Waits until everything launched and copied on this context (not on streams of its own) is done.

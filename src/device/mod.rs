@@ -14,7 +14,7 @@ use crate::backend::{DeviceInfo, Reset};
 use crate::context::Context;
 use crate::context::core::Core;
 use crate::context::scope;
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ErrorKind;
 
@@ -90,14 +90,14 @@ impl Device {
     where
         E: From<Error>,
     {
-        let core = self.shared.enter(|| Core::open(&self.shared)).map_err(Error::new)?;
+        let core = self.shared.enter(|| Core::open(&self.shared)).at_caller()?;
         let context = Context::new(&core);
         scope::run(
             &self.shared,
             (),
             |()| f(&context),
-            |()| {
-                let closed = core.close();
+            |(), here| {
+                let closed = core.close(here);
                 self.shared.leave();
                 closed
             },

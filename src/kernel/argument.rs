@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use crate::backend::LaunchBuffer;
 use crate::context::ledger::Touch;
 use crate::element::{Element, Scalar};
+use crate::error::ErrorKind;
 use crate::kernel::signature::{Parameter, Read, ReadWrite, Write, each_tuple};
 use crate::memory::{Buffer, Linear, Pitched, PitchedView, PitchedViewMut, Region, View, ViewMut};
 use crate::ptx::signature::KernelSignature;
@@ -26,7 +27,8 @@ use crate::ptx::signature::KernelSignature;
 /// parameter type of their own, that another context's array fits.
 pub trait Argument<'ctx, P>: sealed::Bind<'ctx, P> {}
 
-/// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`.
+/// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`; for
+/// [`Dynamic`](crate::Dynamic), a `Vec` of [`DynamicArgument`](crate::DynamicArgument)s.
 pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
 
 /// Collects the parameter block, the buffers and what the launch touches.
@@ -51,7 +53,12 @@ impl<'k> Binder<'k> {
         }
     }
 
-    /// Writes the next parameter. Count and sizes were compared with the PTX when the kernel was taken.
+    /// The parameters as the PTX has them.
+    pub(crate) fn signature(&self) -> &'k KernelSignature {
+        self.signature
+    }
+
+    /// Writes the next parameter. Count and sizes were compared with the PTX before.
     fn put(&mut self, bytes: &[u8]) {
         let parameter = self.signature.parameters.get(self.next);
         self.next += 1;
@@ -75,14 +82,15 @@ impl<'k> Binder<'k> {
 }
 
 mod sealed {
-    use super::Binder;
+    use super::{Binder, ErrorKind};
 
     pub trait Bind<'ctx, P> {
         fn bind(self, binder: &mut Binder<'_>);
     }
 
     pub trait BindAll<'ctx, S> {
-        fn bind_all(self, binder: &mut Binder<'_>);
+        /// Binds every argument; refuses those that do not fit a signature known only now.
+        fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind>;
     }
 }
 pub(crate) use sealed::{Bind, BindAll};
@@ -165,9 +173,10 @@ macro_rules! paste_free {
             for ($($argument,)*)
         {
             #[expect(non_snake_case, reason = "the tuple's parts are named like their types")]
-            fn bind_all(self, binder: &mut Binder<'_>) {
+            fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind> {
                 let ($($argument,)*) = self;
                 $($argument.bind(binder);)*
+                Ok(())
             }
         }
 
@@ -179,7 +188,9 @@ macro_rules! paste_free {
 }
 
 impl BindAll<'_, ()> for () {
-    fn bind_all(self, _: &mut Binder<'_>) {}
+    fn bind_all(self, _: &mut Binder<'_>) -> Result<(), ErrorKind> {
+        Ok(())
+    }
 }
 
 impl Arguments<'_, ()> for () {}

@@ -1,5 +1,7 @@
 //! Launches: their shape, the checks against the device's limits, and queueing them.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::backend::{AccessRule, Backend, LaunchCall, Limits, StreamId};
 use crate::context::Context;
 use crate::context::core::Core;
@@ -8,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::kernel::argument::{Arguments, Binder};
 use crate::kernel::module::Kernel;
 use crate::kernel::signature::Signature;
+use crate::statistics::LaunchStatistics;
 
 /// Threads of a block where [`Launch::cover`] chooses.
 const COVER_BLOCK: u32 = 256;
@@ -98,8 +101,9 @@ impl Launch {
     /// Grid and block within the device's limits; `None` where there is nothing to launch.
     #[track_caller]
     fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
+        let here = std::panic::Location::caller();
         let refuse = |what: String| {
-            Err(Error::new(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }))
+            Err(Error::at(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }, here))
         };
         let block = match self.shape {
             Shape::Cover { block, .. } | Shape::Grid { block, .. } => block,
@@ -180,8 +184,52 @@ impl<'ctx> Context<'ctx> {
         launch: Launch,
         arguments: A,
     ) -> Result<(), Error> {
+        self.queue_checked(kernel, launch, arguments, None)
+    }
+
+    /// Launches a kernel, checked, waits for it, and returns what it did in numbers: instructions by opcode,
+    /// divergence, bytes. Much slower than [`launch`](Self::launch); results and faults are the same.
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, Launch, ReadWrite};
+    /// Device::host().scope(|ctx| {
+    ///     let module = ctx.module(include_str!("../../ptx/scale.ptx"))?;
+    ///     let scale = module.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;
+    ///     let mut x = ctx.buffer::<f32>(1000)?;
+    ///     let counts = ctx.launch_counted(&scale, Launch::cover(1000), (&mut x, 2.0, 1000))?;
+    ///     assert_eq!((counts.blocks, counts.opcodes["st"]), (4, 1000));
+    ///     scoped_gpu::ok(())
+    /// })?;
+    /// # scoped_gpu::ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch); the fault of this launch, or of an earlier one that nobody waited for;
+    /// [`ErrorKind::NotSupported`] on a device that cannot count.
+    #[track_caller]
+    pub fn launch_counted<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+    ) -> Result<LaunchStatistics, Error> {
+        let counts = Arc::new(OnceLock::new());
+        self.queue_checked(kernel, launch, arguments, Some(Arc::clone(&counts)))?;
+        self.synchronize()?;
+        // empty where there was nothing to launch
+        Ok(counts.get().cloned().unwrap_or_default())
+    }
+
+    #[track_caller]
+    fn queue_checked<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+        counts: Option<Arc<OnceLock<LaunchStatistics>>>,
+    ) -> Result<(), Error> {
         // SAFETY: the launch is checked, which needs no proof of the caller's.
-        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked) }
+        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked, counts) }
     }
 
     /// Launches a kernel without checks: the raw speed of the device.
@@ -201,11 +249,11 @@ impl<'ctx> Context<'ctx> {
         arguments: A,
     ) -> Result<(), Error> {
         // SAFETY: C5 is the caller's.
-        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Unchecked) }
+        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Unchecked, None) }
     }
 }
 
-/// Queues a launch on `stream`.
+/// Queues a launch on `stream`; what it did goes to `counts`.
 ///
 /// # Safety
 /// C5 of [`backend`](crate::backend) if `access` is unchecked.
@@ -217,6 +265,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     launch: Launch,
     arguments: A,
     access: AccessRule,
+    counts: Option<Arc<OnceLock<LaunchStatistics>>>,
 ) -> Result<(), Error> {
     let limits = core.shared.backend.info().limits;
     let Some(signature) = kernel.ptx.kernels().get(kernel.index) else {
@@ -227,11 +276,11 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     };
     let dynamic_shared = shared_memory(&launch, kernel, &limits)?;
     let mut binder = Binder::new(signature);
-    arguments.bind_all(&mut binder);
+    arguments.bind_all(&mut binder).map_err(Error::new)?;
     let Binder { params, buffers, touches, .. } = binder;
     let call = LaunchCall {
         module: kernel.module,
-        kernel: std::sync::Arc::clone(&kernel.name),
+        kernel: Arc::clone(&kernel.name),
         grid,
         block,
         dynamic_shared,
@@ -240,6 +289,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         access,
         strict: launch.strict,
         max_steps: launch.max_steps,
+        counts,
         location: std::panic::Location::caller(),
     };
     core.submit(stream, &touches, |backend: &dyn Backend| {
@@ -254,15 +304,14 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
 fn shared_memory<S>(launch: &Launch, kernel: &Kernel<'_, S>, limits: &Limits) -> Result<u32, Error> {
     let fixed = kernel.ptx.static_shared_bytes(&kernel.name);
     let most = limits.shared_per_block_optin;
-    u32::try_from(launch.shared_bytes)
-        .ok()
-        .filter(|&dynamic| dynamic.checked_add(fixed).is_some_and(|sum| sum <= most))
-        .ok_or_else(|| {
-            Error::new(ErrorKind::Launch {
-                message: format!(
-                    "kernel `{}`: {} bytes of dynamic and {fixed} of static shared memory, device allows {most}",
-                    kernel.name, launch.shared_bytes
-                ),
-            })
-        })
+    let dynamic = u32::try_from(launch.shared_bytes).ok();
+    match dynamic.filter(|dynamic| dynamic.checked_add(fixed).is_some_and(|sum| sum <= most)) {
+        Some(dynamic) => Ok(dynamic),
+        None => Err(Error::new(ErrorKind::Launch {
+            message: format!(
+                "kernel `{}`: {} bytes of dynamic and {fixed} of static shared memory, device allows {most}",
+                kernel.name, launch.shared_bytes
+            ),
+        })),
+    }
 }

@@ -1,11 +1,13 @@
 //! Modules and kernels: loading PTX, declaring what a kernel takes, launching it.
 
 mod argument;
+mod dynamic;
 mod launch;
 mod module;
 mod signature;
 
 pub use argument::{Argument, Arguments};
+pub use dynamic::{Dynamic, DynamicArgument};
 pub use launch::Launch;
 pub(crate) use launch::queue;
 pub use module::{Kernel, Module};

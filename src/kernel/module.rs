@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::backend::ModuleId;
 use crate::context::{Brand, Context};
-use crate::error::{Error, ErrorKind};
+use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::signature::{Signature, compare};
 use crate::ptx::LoadedPtx;
 use crate::ptx::signature::KernelSignature;
@@ -69,10 +69,9 @@ impl<'ctx> Context<'ctx> {
     /// As for [`module`](Self::module).
     #[track_caller]
     pub fn module_named(&self, name: &str, ptx: &str) -> Result<Module<'ctx>, Error> {
-        let ptx = LoadedPtx::read(name, ptx)
-            .map_err(|message| Error::new(ErrorKind::Ptx { message }))
-            .map(Arc::new)?;
-        let id = self.core.backend()?.load(&ptx).map_err(Error::new)?;
+        let read = LoadedPtx::read(name, ptx).map_err(|message| ErrorKind::Ptx { message });
+        let ptx = Arc::new(read.at_caller()?);
+        let id = self.core.backend()?.load(&ptx).at_caller()?;
         self.core.ledger().add_module(id);
         Ok(Module { id, ptx, brand: PhantomData })
     }
@@ -97,7 +96,9 @@ impl<'ctx> Module<'ctx> {
                 available: self.kernels().map(str::to_owned).collect(),
             }));
         };
-        compare(&S::declarations(), found).map_err(|message| Error::new(ErrorKind::Signature { message }))?;
+        if let Some(declared) = S::declarations() {
+            compare(&declared, found).map_err(|message| ErrorKind::Signature { message }).at_caller()?;
+        }
         Ok(Kernel {
             module: self.id,
             ptx: Arc::clone(&self.ptx),

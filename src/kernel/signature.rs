@@ -1,6 +1,6 @@
 //! What a kernel takes, as Rust types, and the comparison with the `.param` list of its PTX.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
 
 use smallvec::SmallVec;
@@ -78,14 +78,17 @@ macro_rules! pointer {
 
 pointer!(Read Write ReadWrite);
 
-impl Declaration {
-    fn show(&self) -> String {
+/// `f32`, `Read<f32>`
+impl fmt::Display for Declaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.pointee {
-            Some(element) => format!("{}<{element}>", self.name),
-            None => self.name.to_owned(),
+            Some(element) => write!(f, "{}<{element}>", self.name),
+            None => f.write_str(self.name),
         }
     }
+}
 
+impl Declaration {
     /// Whether the PTX parameter can take it; the reason if not.
     fn mismatch(&self, parameter: &KernelParameter) -> Option<String> {
         let size = parameter.size as usize;
@@ -105,7 +108,8 @@ impl Declaration {
     }
 }
 
-/// What a kernel takes: a tuple of up to sixteen [`Parameter`]s, in the order of the PTX.
+/// What a kernel takes: a tuple of up to sixteen [`Parameter`]s, in the order of the PTX; or
+/// [`Dynamic`](crate::Dynamic).
 ///
 /// ```
 /// use scoped_gpu::{Read, ReadWrite, Signature};
@@ -114,15 +118,16 @@ impl Declaration {
 /// takes_a_signature::<Saxpy>();
 /// ```
 pub trait Signature: 'static {
+    /// What it declares; `None`: anything, compared when it is launched.
     #[doc(hidden)]
-    fn declarations() -> SmallVec<[Declaration; 8]>;
+    fn declarations() -> Option<SmallVec<[Declaration; 8]>>;
 }
 
 macro_rules! tuples {
     ($($parameter:ident)*) => {
         impl<$($parameter: Parameter),*> Signature for ($($parameter,)*) {
-            fn declarations() -> SmallVec<[Declaration; 8]> {
-                SmallVec::from_iter([$($parameter::declaration()),*])
+            fn declarations() -> Option<SmallVec<[Declaration; 8]>> {
+                Some(SmallVec::from_iter([$($parameter::declaration()),*]))
             }
         }
     };
@@ -168,7 +173,7 @@ pub(crate) fn compare(declared: &[Declaration], ptx: &KernelSignature) -> Result
     if differences.is_empty() {
         return Ok(());
     }
-    let here = declared.iter().map(Declaration::show).collect::<Vec<_>>().join(", ");
+    let here = declared.iter().map(Declaration::to_string).collect::<Vec<_>>().join(", ");
     Err(format!(
         "kernel `{}` does not take what is declared\n  declared: ({here})\n  PTX:      {ptx}{differences}",
         ptx.name

@@ -6,7 +6,7 @@ use std::ops::RangeBounds;
 
 use crate::context::{Brand, Context};
 use crate::element::Element;
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 use crate::extent::{Extent, Rect, product};
 use crate::memory::linear::allocate;
 use crate::memory::specs::{Allocator, Spec, pitched, pitched_3d};
@@ -88,7 +88,7 @@ impl<'s, 'ctx, T: Element> Pitched<'s, 'ctx, T> {
         let pitch = if row_bytes == 0 {
             0
         } else {
-            allocator.core.backend()?.pitch(row_bytes).map_err(Error::new)?
+            allocator.core.backend()?.pitch(row_bytes).at_caller()?
         };
         let block = allocator.block(product("bytes of a pitched array (pitch × rows)", pitch, rows)?)?;
         Ok(Self { block, extent, pitch, scope: PhantomData, brand: PhantomData, element: PhantomData })

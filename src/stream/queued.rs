@@ -101,7 +101,9 @@ impl<'scope, 'env, 'ctx> Stream<'scope, 'env, 'ctx> {
         arguments: A,
     ) -> Result<(), Error> {
         // SAFETY: the launch is checked, which needs no proof of the caller's.
-        unsafe { crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Checked) }
+        unsafe {
+            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Checked, None)
+        }
     }
 
     /// Queues a launch without checks.
@@ -121,7 +123,7 @@ impl<'scope, 'env, 'ctx> Stream<'scope, 'env, 'ctx> {
     ) -> Result<(), Error> {
         // SAFETY: C5 is the caller's.
         unsafe {
-            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Unchecked)
+            crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Unchecked, None)
         }
     }
 

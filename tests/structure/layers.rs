@@ -5,7 +5,7 @@ use super::source::{Source, sources};
 /// Modules, lowest first, under the layers' names. A name stands for all that is below it and not listed itself; an
 /// item that a module re-exports from another layer is listed by its own name.
 const ORDER: &[(&str, &[&str])] = &[
-    ("words", &["dim", "fault", "error", "extent", "element"]),
+    ("words", &["dim", "fault", "error", "extent", "element", "statistics"]),
     ("text", &["ptx"]),
     ("contract", &["backend"]),
     ("devices", &["backend::host"]),

@@ -9,6 +9,7 @@ use super::memory::Memory;
 use crate::backend::{AccessRule, Answer, LaunchCall};
 use crate::fault::{Fault, FaultKind};
 use crate::ptx::LoadedPtx;
+use crate::statistics::LaunchStatistics;
 
 /// Kernels, and variables that live in one context's memory.
 pub(super) trait Module: Send + Sync {
@@ -64,10 +65,15 @@ impl Module for Loaded {
                 AccessRule::Unchecked => interp::AccessRule::AnyLive,
             },
             strict: call.strict,
-            statistics: false,
+            statistics: call.counts.is_some(),
             max_steps: call.max_steps,
         };
-        interp::run(memory, &request, &mut print).map(drop)
+        let counted = interp::run(memory, &request, &mut print)?;
+        if let Some(counts) = &call.counts {
+            // whoever counts a launch makes the slot for it, so it is empty
+            let _ = counts.set(statistics(counted));
+        }
+        Ok(())
     }
 
     fn release(self: Arc<Self>, memory: &mut Memory) {
@@ -75,6 +81,19 @@ impl Module for Loaded {
         if let Some(mut instance) = instance.and_then(Arc::into_inner) {
             instance.release(memory);
         }
+    }
+}
+
+/// The interpreter's counts as the library's words.
+fn statistics(counted: interp::Statistics) -> LaunchStatistics {
+    LaunchStatistics {
+        opcodes: counted.opcodes,
+        thread_instructions: counted.thread_instructions,
+        warp_instructions: counted.warp_instructions,
+        divergent_instructions: counted.divergent_instructions,
+        loaded_bytes: counted.loaded_bytes,
+        stored_bytes: counted.stored_bytes,
+        blocks: counted.blocks,
     }
 }
 

@@ -6,6 +6,7 @@ mod corpus;
 mod divergence;
 mod faults;
 mod matrices;
+mod numba;
 mod order;
 mod snippets;
 mod strict;

@@ -141,6 +141,7 @@ fn try_launch(
         access,
         strict: false,
         max_steps: None,
+        counts: None,
         location: Location::caller(),
     };
     // SAFETY: the stand-in's kernels touch their buffers only.
