@@ -12,7 +12,8 @@ macro_rules! tables {
 
 /// Name and text of each table.
 pub const TABLES: &[(&str, &str)] = tables! {
-    "integer.txt"
+    "text.txt" "integer.txt" "bits.txt" "float.txt" "approximate.txt" "half.txt" "convert.txt" "control.txt" "warp.txt"
+    "barrier.txt" "memory.txt" "unspecified.txt" "atomics.txt" "asynchronous.txt" "mma.txt"
 };
 
 /// Opcodes of the language that the host device executes.

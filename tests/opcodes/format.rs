@@ -32,6 +32,8 @@ pub struct Case {
     pub body: Vec<String>,
     pub threads: usize,
     pub blocks: usize,
+    /// Bytes of dynamic shared memory.
+    pub shared: usize,
     /// By register, then by thread.
     pub given: Vec<Vec<Value>>,
     pub expected: Vec<Vec<Value>>,
@@ -58,6 +60,7 @@ impl Case {
             body: Vec::new(),
             threads: 0,
             blocks: 1,
+            shared: 0,
             given: Vec::new(),
             expected: Vec::new(),
             memory: Vec::new(),
@@ -94,6 +97,7 @@ impl Case {
             "out" => self.outputs = registers(rest)?,
             "threads" => self.threads = number(rest)?,
             "blocks" => self.blocks = number(rest)?,
+            "shared" => self.shared = number(rest)?,
             "within" => self.tolerance = tolerance(rest)?,
             "fault" => self.fault = Some(rest.to_owned()),
             "strict" => {

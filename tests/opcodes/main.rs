@@ -15,7 +15,7 @@ use format::{Case, Register};
 use values::{agrees, show, show_expected};
 
 /// More than any case needs: what never ends is a failure, not a hang.
-const STEPS: u64 = 1_000_000;
+const STEPS: u64 = 100_000;
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -87,7 +87,9 @@ fn launch(case: &Case, strict: bool) -> Result<Outcome, Error> {
         let module = ctx.module_named("case.ptx", &text)?;
         let kernel = module.kernel::<(Read<u64>, ReadWrite<u64>, ReadWrite<u32>)>(kernel::NAME)?;
         ctx.alloc((linear(&inputs), linear(&results), linear(&memory)), |(input, mut results, mut memory)| {
-            let shape = Launch::grid(case.blocks as u32, case.threads as u32).max_steps(STEPS);
+            let shape = Launch::grid(case.blocks as u32, case.threads as u32)
+                .shared_bytes(case.shared)
+                .max_steps(STEPS);
             let shape = if strict { shape.strict() } else { shape };
             ctx.launch(&kernel, shape, (&input, &mut results, &mut memory))?;
             Ok(Outcome { results: results.to_vec()?, memory: memory.to_vec()? })
