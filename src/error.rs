@@ -156,6 +156,14 @@ impl Error {
         }
     }
 
+    /// The same error, caused by the call at `location`; a fault stays with its launch.
+    pub(crate) fn moved_to(mut self, location: &'static Location<'static>) -> Self {
+        if self.fault().is_none() {
+            self.0.location = location;
+        }
+        self
+    }
+
     pub(crate) fn push(&mut self, later: Error) {
         self.0.also.push(later);
     }
@@ -167,6 +175,25 @@ impl Error {
             location: self.0.location,
             also: self.0.also.iter().map(Error::duplicate).collect(),
         }))
+    }
+}
+
+/// Turns what a backend or a check answered into a result that names the caller's line.
+///
+/// `map_err(Error::new)` would name the line of the standard library that calls `Error::new`, a closure its own.
+pub(crate) trait AtCaller<T> {
+    /// The value, or an error caused by the caller's caller.
+    #[track_caller]
+    fn at_caller(self) -> Result<T>;
+}
+
+impl<T> AtCaller<T> for Result<T, ErrorKind> {
+    #[track_caller]
+    fn at_caller(self) -> Result<T> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(kind) => Err(Error::new(kind)),
+        }
     }
 }
 

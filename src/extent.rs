@@ -5,9 +5,10 @@ use crate::error::{Error, ErrorKind};
 /// `a * b`, or an error that says what of.
 #[track_caller]
 pub(crate) fn product(what: &str, a: usize, b: usize) -> Result<usize, Error> {
-    a.checked_mul(b)
-        .filter(|&bytes| bytes <= isize::MAX as usize)
-        .ok_or_else(|| Error::new(ErrorKind::SizeOverflow { what: format!("{what}: {a} × {b}") }))
+    match a.checked_mul(b) {
+        Some(product) if product <= isize::MAX as usize => Ok(product),
+        _ => Err(Error::new(ErrorKind::SizeOverflow { what: format!("{what}: {a} × {b}") })),
+    }
 }
 
 /// `len` elements of `T` in bytes.

@@ -356,7 +356,7 @@ impl Fault {
             notes.push(format!(
                 "the other access: PTX line {}: {}; {}",
                 other.line,
-                other.text.trim(),
+                other.text.trim().trim_end_matches(';'),
                 place(other)
             ));
         }

@@ -6,6 +6,12 @@ macro_rules! pages {
         /// [scopes and lifetimes]: crate::guide::scopes
         /// [the host device]: crate::guide::host_device
         /// [writing and compiling kernels]: crate::guide::kernels
+        /// [`kernels`]: mod@crate::kernels
+        /// [`Error`]: crate::Error
+        /// [`Blame`]: crate::Blame
+        /// [`FaultKind`]: crate::FaultKind
+        /// [`Read`]: crate::Read
+        ///
         #[doc = include_str!(concat!("../docs/", $file))]
         pub mod $name {}
     )+};

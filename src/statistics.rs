@@ -15,8 +15,8 @@ pub struct LaunchStatistics {
     pub thread_instructions: u64,
     /// Instructions that warps ran.
     pub warp_instructions: u64,
-    /// Warp instructions that not all living lanes of the warp ran: those after a divergent branch or behind a
-    /// predicate.
+    /// Warp instructions that some living lanes of the warp ran, but not all: after a divergent branch, or behind a
+    /// predicate that differs between them.
     pub divergent_instructions: u64,
     /// Bytes loaded, from every state space, by atomics too.
     pub loaded_bytes: u64,
@@ -27,7 +27,7 @@ pub struct LaunchStatistics {
 }
 
 impl LaunchStatistics {
-    /// The share of warp instructions that not all living lanes ran, from 0 to 1.
+    /// The share of warp instructions that only a part of the living lanes ran, from 0 to 1.
     #[must_use]
     pub fn divergence(&self) -> f64 {
         share(self.divergent_instructions, self.warp_instructions)

@@ -57,7 +57,7 @@ const CLAUSES: &[(&str, &str)] = &[
     ("an allocation's `'s` shortened", "a10_array_scope_shortened"),
 ];
 
-/// What the compiler may say: a lifetime, a borrow, a move, a trait, a missing item, or a crate's own assertion.
+/// What the compiler may say: a lifetime, a borrow, a move, a trait, a missing item, or an assertion.
 const INTENDED: &[&str] = &[
     "error: lifetime may not live long enough",
     "error[E0080]", // an assertion evaluated by the compiler
@@ -91,10 +91,8 @@ fn stems(directory: &str, extension: &str) -> BTreeSet<String> {
 
 #[test]
 fn refused_programs_do_not_compile() {
-    let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/refused/*.rs");
-    // A program that passes makes the others be built and not only checked: some refusals come as late as that.
-    cases.pass("tests/accepted/b_overaligned_elements_in_pinned.rs");
+    // Only checked, which takes seconds; a program that were to pass in here would have all of them built.
+    trybuild::TestCases::new().compile_fail("tests/refused/*.rs");
 }
 
 #[test]
@@ -122,7 +120,7 @@ fn refusals_are_the_intended_ones() {
         let words = std::fs::read_to_string(&path).expect("listed just now");
         let errors: Vec<_> = words.lines().filter(|line| line.starts_with("error")).collect();
         let intended = |line: &&str| INTENDED.iter().any(|known| line.starts_with(known));
-        assert!(errors.iter().any(|line| intended(line)), "{name}: no intended refusal in {errors:?}");
+        assert!(errors.iter().any(intended), "{name}: no intended refusal in {errors:?}");
         let others: Vec<_> =
             errors.iter().filter(|line| !intended(line) && !line.starts_with(BESIDE)).collect();
         assert!(others.is_empty(), "{name}: {others:?}");

@@ -28,7 +28,7 @@
 pub(crate) mod host;
 
 use std::fmt;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
@@ -215,7 +215,7 @@ pub enum Reset {
 }
 
 /// One context on one device. See the [module](self) for the invariants.
-pub(crate) trait Backend: Send + Sync + fmt::Debug {
+pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug {
     /// What the device is; does not change.
     fn info(&self) -> &DeviceInfo;
     /// Free and total memory now.

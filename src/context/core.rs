@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::backend::{Answer, Backend, StreamId};
 use crate::context::ledger::{EntryId, Ledger, PinnedBlock, Touch};
 use crate::device::Shared;
-use crate::error::{Error, ErrorKind};
+use crate::error::{AtCaller, Error, ErrorKind};
 
 /// Locks, also when a thread panicked while it held the lock: every critical section here leaves a valid state.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -40,7 +40,7 @@ impl Core {
     /// The backend, current on this thread.
     #[track_caller]
     pub(crate) fn backend(&self) -> Result<&dyn Backend, Error> {
-        self.shared.backend.make_current().map_err(Error::new)?;
+        self.shared.backend.make_current().at_caller()?;
         Ok(&*self.shared.backend)
     }
 
@@ -121,13 +121,18 @@ impl Core {
     /// Waits for a stream; its first fault comes back, blamed on its launch.
     #[track_caller]
     pub(crate) fn wait(&self, stream: StreamId) -> Result<(), Error> {
+        self.wait_at(stream, Location::caller())
+    }
+
+    /// The same for a caller's caller at `here`.
+    pub(crate) fn wait_at(&self, stream: StreamId, here: &'static Location<'static>) -> Result<(), Error> {
         let moment = self.ledger().moment(stream);
         // Waits also when the context cannot be made current: callers give host memory back after this (C3), and only
         // `wait_stream` promises that nothing uses it any more, whatever it returns (B3).
         let current = self.shared.backend.make_current();
         let waited = self.shared.backend.wait_stream(stream);
         self.ledger().note_stopped(stream, moment);
-        waited.and(current).map_err(blamed)
+        waited.and(current).map_err(|kind| blamed(kind, here))
     }
 
     /// Queues one operation under the ledger's lock, after all that it must follow.
@@ -138,8 +143,10 @@ impl Core {
         touches: &[Touch],
         queue: impl FnOnce(&dyn Backend) -> Answer<()>,
     ) -> Result<(), Error> {
+        let here = Location::caller();
         let backend = self.backend()?;
-        self.ledger().submit(backend, stream, touches, || queue(backend)).map_err(blamed)
+        let queued = self.ledger().submit(backend, stream, touches, || queue(backend));
+        queued.map_err(|kind| blamed(kind, here))
     }
 
     /// Keeps an error that a `Drop` met for the scope's end.
@@ -148,14 +155,13 @@ impl Core {
     }
 
     /// Closes the context: everything is tried, whatever the step before returned.
-    pub(crate) fn close(&self) -> Result<(), Error> {
+    pub(crate) fn close(&self, here: &'static Location<'static>) -> Result<(), Error> {
         let mut errors = Errors::default();
-        let here = Location::caller();
         errors.add(self.shared.backend.make_current(), here);
         // Taken out before the loop: the loop's calls lock the ledger themselves.
         let streams = self.ledger().streams();
         for &stream in &streams {
-            if let Err(error) = self.wait(stream) {
+            if let Err(error) = self.wait_at(stream, here) {
                 errors.push(error);
             }
         }
@@ -192,12 +198,11 @@ impl Core {
     }
 }
 
-/// An error of the backend at the caller's line; a fault at its launch's.
-#[track_caller]
-pub(crate) fn blamed(kind: ErrorKind) -> Error {
+/// An error of the backend in a call at `here`; a fault at its launch's line.
+fn blamed(kind: ErrorKind, here: &'static Location<'static>) -> Error {
     let location = match &kind {
-        ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(Location::caller()),
-        _ => Location::caller(),
+        ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(here),
+        _ => here,
     };
     Error::at(kind, location)
 }

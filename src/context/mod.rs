@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use self::core::Core;
 use crate::backend::{DeviceInfo, MemoryInfo};
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 
 /// Ties a value to one context (or one allocation scope) and to no other.
 ///
@@ -48,11 +48,22 @@ pub(crate) type Brand<'b> = PhantomData<fn(&'b ()) -> &'b ()>;
 /// A function of yours that works on a context borrows it for the call:
 ///
 /// ```
-/// use scoped_gpu::{Context, Linear, Result};
-/// fn clear<'ctx>(ctx: &Context<'ctx>, x: &mut Linear<'_, 'ctx, f32>) -> Result<()> {
-///     let _ = ctx;
-///     x.fill(0.0)
+/// use scoped_gpu::{Context, Launch, Linear, Read, Result, Write, kernels};
+/// fn add_one<'ctx>(ctx: &Context<'ctx>, x: &Linear<'_, 'ctx, f32>, y: &mut Linear<'_, 'ctx, f32>) -> Result<()> {
+///     ctx.alloc_linear(x.len(), |mut ones: Linear<f32>| {
+///         ones.fill(1.0)?;
+///         let add = ctx.module(kernels::ADD)?.kernel::<(Read<f32>, Read<f32>, Write<f32>, u32)>("add")?;
+///         ctx.launch(&add, Launch::cover(x.len()), (x, &ones, y, x.len() as u32))
+///     })
 /// }
+/// # scoped_gpu::Device::host().scope(|ctx| {
+/// #     ctx.alloc((scoped_gpu::linear(&[1.0, 2.0]), scoped_gpu::zeros(2)), |(x, mut y)| {
+/// #         add_one(ctx, &x, &mut y)?;
+/// #         assert_eq!(y.to_vec()?, [2.0, 3.0]);
+/// #         scoped_gpu::ok(())
+/// #     })
+/// # })?;
+/// # scoped_gpu::ok(())
 /// ```
 ///
 /// # Threads
@@ -82,7 +93,7 @@ impl<'ctx> Context<'ctx> {
     #[track_caller]
     #[doc(alias = "cudaMemGetInfo")]
     pub fn memory_info(&self) -> Result<MemoryInfo, Error> {
-        self.core.backend()?.memory_info().map_err(Error::new)
+        self.core.backend()?.memory_info().at_caller()
     }
 
     /// Waits until everything launched and copied on this context (not on streams of its own) is done.

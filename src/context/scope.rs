@@ -1,7 +1,7 @@
 //! How a scope ends, whatever happened in it: close, then the closure's own outcome first, cleanup's second.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use smallvec::SmallVec;
 
@@ -15,17 +15,18 @@ type Outcome<R, E> = Result<Result<R, E>, Box<dyn Any + Send>>;
 /// Runs `body`, then `close`, also after a panic; the panic goes on when everything is closed.
 ///
 /// The body's own `Err` or panic stays as it is, and what `close` met is kept with the device; if the body succeeded,
-/// that is the result.
+/// that is the result. `close` is told where the scope was opened, for what goes wrong with no other call to name.
 #[track_caller]
 pub(crate) fn run<S, R, E: From<Error>>(
     shared: &Shared,
     mut state: S,
     body: impl FnOnce(&mut S) -> Result<R, E>,
-    close: impl FnOnce(S) -> Result<(), Error>,
+    close: impl FnOnce(S, &'static Location<'static>) -> Result<(), Error>,
 ) -> Result<R, E> {
+    let here = Location::caller();
     // After a panic `state` is only closed, which is what it is for; nothing else looks at it.
     let outcome: Outcome<R, E> = catch_unwind(AssertUnwindSafe(|| body(&mut state)));
-    let closed = close(state);
+    let closed = close(state, here);
     match (outcome, closed) {
         (Ok(Ok(value)), Ok(())) => Ok(value),
         (Ok(Ok(_)), Err(error)) => {
@@ -64,8 +65,7 @@ impl<'c> Frame<'c> {
     }
 
     /// Ends the work of the context's own stream that uses these arrays, returns its fault, and frees them.
-    #[track_caller]
-    pub(crate) fn close(self) -> Result<(), Error> {
+    pub(crate) fn close(self, here: &'static Location<'static>) -> Result<(), Error> {
         let mut errors = Errors::default();
         let own = self.core.stream;
         let busy = {
@@ -75,13 +75,11 @@ impl<'c> Frame<'c> {
                 .filter_map(|entry| ledger.allocations.get(entry))
                 .any(|allocation| ledger.busy_streams(allocation).contains(&own))
         };
-        if busy {
-            if let Err(error) = self.core.wait(own) {
-                errors.push(error);
-            }
+        if busy && let Err(error) = self.core.wait_at(own, here) {
+            errors.push(error);
         }
         for entry in self.entries.into_iter().rev() {
-            errors.add(self.core.release(entry), std::panic::Location::caller());
+            errors.add(self.core.release(entry), here);
         }
         errors.into_result()
     }

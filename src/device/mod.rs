@@ -14,9 +14,9 @@ use crate::backend::{DeviceInfo, Reset};
 use crate::context::Context;
 use crate::context::core::Core;
 use crate::context::scope;
-use crate::error::Error;
 #[expect(unused_imports, reason = "named in the documentation")]
 use crate::error::ErrorKind;
+use crate::error::{AtCaller, Error};
 
 /// A device with a context of its own.
 ///
@@ -27,13 +27,13 @@ use crate::error::ErrorKind;
 /// use scoped_gpu::{Device, Linear};
 ///
 /// let device = Device::host();
-/// let doubled = device.scope(|ctx| {
+/// let copied = device.scope(|ctx| {
 ///     ctx.alloc_linear(3, |mut x: Linear<f32>| {
 ///         x.copy_from_host(&[1.0, 2.0, 3.0])?;
 ///         x.to_vec()
 ///     })
 /// })?;
-/// assert_eq!(doubled, [1.0, 2.0, 3.0]);
+/// assert_eq!(copied, [1.0, 2.0, 3.0]);
 /// # scoped_gpu::ok(())
 /// ```
 pub struct Device {
@@ -90,14 +90,14 @@ impl Device {
     where
         E: From<Error>,
     {
-        let core = self.shared.enter(|| Core::open(&self.shared)).map_err(Error::new)?;
+        let core = self.shared.enter(|| Core::open(&self.shared)).at_caller()?;
         let context = Context::new(&core);
         scope::run(
             &self.shared,
             (),
             |()| f(&context),
-            |()| {
-                let closed = core.close();
+            |(), here| {
+                let closed = core.close(here);
                 self.shared.leave();
                 closed
             },

@@ -113,7 +113,11 @@ impl Shared {
     }
 
     pub(crate) fn record_cleanup(&self, error: &Error) {
-        *lock(&self.last_cleanup) = Some(error.duplicate());
+        let mut last = lock(&self.last_cleanup);
+        // The fault that did it says more than the calls that it made fail.
+        if last.is_none() || !matches!(error.kind(), ErrorKind::Poisoned { .. }) {
+            *last = Some(error.duplicate());
+        }
     }
 
     pub(crate) fn last_cleanup(&self) -> Option<Error> {

@@ -101,8 +101,9 @@ impl Launch {
     /// Grid and block within the device's limits; `None` where there is nothing to launch.
     #[track_caller]
     fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
+        let here = std::panic::Location::caller();
         let refuse = |what: String| {
-            Err(Error::new(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }))
+            Err(Error::at(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }, here))
         };
         let block = match self.shape {
             Shape::Cover { block, .. } | Shape::Grid { block, .. } => block,
@@ -159,9 +160,9 @@ impl<'ctx> Context<'ctx> {
     /// on.
     ///
     /// ```
-    /// use scoped_gpu::{Device, Launch, Read, ReadWrite, linear};
+    /// use scoped_gpu::{Device, Launch, Read, ReadWrite, kernels, linear};
     /// Device::host().scope(|ctx| {
-    ///     let module = ctx.module(include_str!("../../ptx/saxpy.ptx"))?;
+    ///     let module = ctx.module(kernels::SAXPY)?;
     ///     let saxpy = module.kernel::<(f32, Read<f32>, ReadWrite<f32>, u32)>("saxpy")?;
     ///     let (x, y) = ([1.0, 2.0, 3.0], [10.0, 20.0, 30.0]);
     ///     ctx.alloc((linear(&x), linear(&y)), |(x, mut y)| {
@@ -183,8 +184,7 @@ impl<'ctx> Context<'ctx> {
         launch: Launch,
         arguments: A,
     ) -> Result<(), Error> {
-        // SAFETY: the launch is checked, which needs no proof of the caller's.
-        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked, None) }
+        self.queue_checked(kernel, launch, arguments, None)
     }
 
     /// Launches a kernel, checked, waits for it, and returns what it did in numbers: instructions by opcode,
@@ -214,12 +214,22 @@ impl<'ctx> Context<'ctx> {
         arguments: A,
     ) -> Result<LaunchStatistics, Error> {
         let counts = Arc::new(OnceLock::new());
-        let slot = Some(Arc::clone(&counts));
-        // SAFETY: the launch is checked, which needs no proof of the caller's.
-        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked, slot)? };
+        self.queue_checked(kernel, launch, arguments, Some(Arc::clone(&counts)))?;
         self.synchronize()?;
         // empty where there was nothing to launch
         Ok(counts.get().cloned().unwrap_or_default())
+    }
+
+    #[track_caller]
+    fn queue_checked<S: Signature, A: Arguments<'ctx, S>>(
+        &self,
+        kernel: &Kernel<'ctx, S>,
+        launch: Launch,
+        arguments: A,
+        counts: Option<Arc<OnceLock<LaunchStatistics>>>,
+    ) -> Result<(), Error> {
+        // SAFETY: the launch is checked, which needs no proof of the caller's.
+        unsafe { queue(self.core, self.core.stream, kernel, launch, arguments, AccessRule::Checked, counts) }
     }
 
     /// Launches a kernel without checks: the raw speed of the device.
@@ -294,15 +304,14 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
 fn shared_memory<S>(launch: &Launch, kernel: &Kernel<'_, S>, limits: &Limits) -> Result<u32, Error> {
     let fixed = kernel.ptx.static_shared_bytes(&kernel.name);
     let most = limits.shared_per_block_optin;
-    u32::try_from(launch.shared_bytes)
-        .ok()
-        .filter(|&dynamic| dynamic.checked_add(fixed).is_some_and(|sum| sum <= most))
-        .ok_or_else(|| {
-            Error::new(ErrorKind::Launch {
-                message: format!(
-                    "kernel `{}`: {} bytes of dynamic and {fixed} of static shared memory, device allows {most}",
-                    kernel.name, launch.shared_bytes
-                ),
-            })
-        })
+    let dynamic = u32::try_from(launch.shared_bytes).ok();
+    match dynamic.filter(|dynamic| dynamic.checked_add(fixed).is_some_and(|sum| sum <= most)) {
+        Some(dynamic) => Ok(dynamic),
+        None => Err(Error::new(ErrorKind::Launch {
+            message: format!(
+                "kernel `{}`: {} bytes of dynamic and {fixed} of static shared memory, device allows {most}",
+                kernel.name, launch.shared_bytes
+            ),
+        })),
+    }
 }

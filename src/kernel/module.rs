@@ -5,9 +5,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::ModuleId;
-use crate::context::core::Core;
 use crate::context::{Brand, Context};
-use crate::error::{Error, ErrorKind};
+use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::signature::{Signature, compare};
 use crate::ptx::LoadedPtx;
 use crate::ptx::signature::KernelSignature;
@@ -17,7 +16,6 @@ use crate::ptx::signature::KernelSignature;
 /// Dropping it does nothing: kernels of it may still be in use. It is unloaded when the context closes.
 #[doc(alias = "CUmodule")]
 pub struct Module<'ctx> {
-    core: &'ctx Core,
     id: ModuleId,
     ptx: Arc<LoadedPtx>,
     brand: Brand<'ctx>,
@@ -28,14 +26,13 @@ pub struct Module<'ctx> {
 /// It cannot be used after its context:
 ///
 /// ```compile_fail
-/// use scoped_gpu::{Device, Launch};
+/// use scoped_gpu::{Device, ReadWrite, kernels};
 /// let kernel = Device::host().scope(|ctx| {
-///     ctx.module(include_str!("../../ptx/add.ptx"))?.kernel::<(u32,)>("add")
+///     ctx.module(kernels::SCALE)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale") // it cannot leave
 /// }).unwrap();
 /// ```
 #[doc(alias = "CUfunction")]
 pub struct Kernel<'ctx, S> {
-    pub(crate) core: &'ctx Core,
     pub(crate) module: ModuleId,
     pub(crate) ptx: Arc<LoadedPtx>,
     pub(crate) name: Arc<str>,
@@ -48,9 +45,9 @@ impl<'ctx> Context<'ctx> {
     /// Loads a module from PTX text.
     ///
     /// ```
-    /// use scoped_gpu::Device;
+    /// use scoped_gpu::{Device, kernels};
     /// Device::host().scope(|ctx| {
-    ///     let module = ctx.module(include_str!("../../ptx/saxpy.ptx"))?;
+    ///     let module = ctx.module(kernels::SAXPY)?; // yours: include_str!("my_kernel.ptx")
     ///     assert!(module.kernels().any(|kernel| kernel == "saxpy"));
     ///     scoped_gpu::ok(())
     /// })?;
@@ -72,12 +69,11 @@ impl<'ctx> Context<'ctx> {
     /// As for [`module`](Self::module).
     #[track_caller]
     pub fn module_named(&self, name: &str, ptx: &str) -> Result<Module<'ctx>, Error> {
-        let ptx = LoadedPtx::read(name, ptx)
-            .map_err(|message| Error::new(ErrorKind::Ptx { message }))
-            .map(Arc::new)?;
-        let id = self.core.backend()?.load(&ptx).map_err(Error::new)?;
+        let read = LoadedPtx::read(name, ptx).map_err(|message| ErrorKind::Ptx { message });
+        let ptx = Arc::new(read.at_caller()?);
+        let id = self.core.backend()?.load(&ptx).at_caller()?;
         self.core.ledger().add_module(id);
-        Ok(Module { core: self.core, id, ptx, brand: PhantomData })
+        Ok(Module { id, ptx, brand: PhantomData })
     }
 }
 
@@ -101,10 +97,9 @@ impl<'ctx> Module<'ctx> {
             }));
         };
         if let Some(declared) = S::declarations() {
-            compare(&declared, found).map_err(|message| Error::new(ErrorKind::Signature { message }))?;
+            compare(&declared, found).map_err(|message| ErrorKind::Signature { message }).at_caller()?;
         }
         Ok(Kernel {
-            core: self.core,
             module: self.id,
             ptx: Arc::clone(&self.ptx),
             name: Arc::from(name),

@@ -208,10 +208,11 @@ pub(crate) fn allocate<'ctx, O, R, E: From<Error>>(
     make: impl FnOnce(&mut scope::Frame<'ctx>) -> Result<O, Error>,
     f: impl FnOnce(O) -> Result<R, E>,
 ) -> Result<R, E> {
+    let here = std::panic::Location::caller();
     scope::run(
         &core.shared,
         scope::Frame::new(core),
-        |frame| f(make(frame).map_err(E::from)?),
+        |frame| f(make(frame).map_err(|error| E::from(error.moved_to(here)))?),
         scope::Frame::close,
     )
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::slice;
 
@@ -11,7 +12,7 @@ use crate::context::core::Core;
 use crate::context::ledger::{EntryId, PinnedBlock};
 use crate::context::scope;
 use crate::element::Element;
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 use crate::extent::bytes_of;
 
 /// What `Backend::allocate_pinned` aligns to at least, in bytes.
@@ -19,7 +20,18 @@ const PINNED_ALIGNMENT: usize = 64;
 
 /// A slice of page-locked host memory, for the time of a [`Context::pinned`] closure.
 ///
-/// It dereferences to `[T]`.
+/// It dereferences to `[T]`. Elements that want more than 64 bytes of alignment do not compile:
+///
+/// ```compile_fail
+/// use bytemuck::{Pod, Zeroable};
+/// #[derive(Clone, Copy, Pod, Zeroable)]
+/// #[repr(C, align(128))]
+/// struct Line([u8; 128]);
+/// impl scoped_gpu::Element for Line {}
+/// scoped_gpu::Device::host()
+///     .scope(|ctx| ctx.pinned::<Line, _, _>(2, |lines| scoped_gpu::ok(lines.len())))
+///     .unwrap();
+/// ```
 #[doc(alias = "cudaMallocHost")]
 pub struct Pinned<'p, T> {
     slice: &'p mut [T],
@@ -53,23 +65,24 @@ struct Lent<'c> {
 }
 
 impl Lent<'_> {
-    #[track_caller]
-    fn close(self) -> Result<(), Error> {
+    fn close(self, here: &'static Location<'static>) -> Result<(), Error> {
         // A stream scope inside the closure has joined; what is left are copies queued on the context's own stream,
         // and those wait before they return. So nothing uses the block.
         if self.core.ledger().pinned.remove(&self.entry).is_none() {
             return Ok(());
         }
-        let backend = self.core.backend()?;
+        // Given back also where the context cannot be made current: cleanup tries every step.
+        let backend = &*self.core.shared.backend;
+        let current = backend.make_current();
         // SAFETY: the block came from `allocate_pinned` with this size and left the ledger just now, so it is freed
         // once; the borrow of it ended with the closure, and with it every copy that used it (C3).
-        unsafe { backend.free_pinned(self.block.pointer.0, self.block.bytes) }.map_err(Error::new)
+        let freed = unsafe { backend.free_pinned(self.block.pointer.0, self.block.bytes) };
+        freed.and(current).map_err(|kind| Error::at(kind, here))
     }
 }
 
 impl<'ctx> Context<'ctx> {
-    /// Allocates `len` elements of page-locked host memory, all zero, for the time of `f`. Elements that want more than
-    /// 64 bytes of alignment do not compile.
+    /// Allocates `len` elements of page-locked host memory, all zero, for the time of `f`.
     ///
     /// Queued copies from and to it run at the link's full speed; on the host device it is ordinary memory.
     ///
@@ -93,14 +106,13 @@ impl<'ctx> Context<'ctx> {
         len: usize,
         f: impl for<'p> FnOnce(Pinned<'p, T>) -> Result<R, E>,
     ) -> Result<R, E> {
-        // Without a message, which would move the error's place into the standard library.
         const { assert!(align_of::<T>() <= PINNED_ALIGNMENT) };
         let bytes = bytes_of::<T>(len)?;
         if bytes == 0 {
             let mut none: Vec<T> = bytemuck::allocation::zeroed_vec(len);
             return f(Pinned { slice: &mut none });
         }
-        let pointer: NonNull<u8> = self.core.backend()?.allocate_pinned(bytes).map_err(Error::new)?;
+        let pointer: NonNull<u8> = self.core.backend()?.allocate_pinned(bytes).at_caller()?;
         let block = PinnedBlock { pointer: HostPointer(pointer), bytes };
         let entry = self.core.ledger().add_pinned(block);
         scope::run(

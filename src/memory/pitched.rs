@@ -6,7 +6,7 @@ use std::ops::RangeBounds;
 
 use crate::context::{Brand, Context};
 use crate::element::Element;
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 use crate::extent::{Extent, Rect, product};
 use crate::memory::linear::allocate;
 use crate::memory::specs::{Allocator, Spec, pitched, pitched_3d};
@@ -85,11 +85,8 @@ impl<'s, 'ctx, T: Element> Pitched<'s, 'ctx, T> {
         let rows = extent.rows()?;
         // Elements without a size take no bytes, however many; their number must fit as well.
         extent.count()?;
-        let pitch = if row_bytes == 0 {
-            0
-        } else {
-            allocator.core.backend()?.pitch(row_bytes).map_err(Error::new)?
-        };
+        let pitch =
+            if row_bytes == 0 { 0 } else { allocator.core.backend()?.pitch(row_bytes).at_caller()? };
         let block = allocator.block(product("bytes of a pitched array (pitch × rows)", pitch, rows)?)?;
         Ok(Self { block, extent, pitch, scope: PhantomData, brand: PhantomData, element: PhantomData })
     }
@@ -144,22 +141,14 @@ macro_rules! pitched_shape {
             /// Number of elements, padding not counted.
             #[must_use]
             pub fn len(&self) -> usize {
-                self.extent.width * self.extent.height * self.extent.depth
+                // The rows first: their number was checked when the array was made, also where it is 0.
+                self.extent.width * (self.extent.height * self.extent.depth)
             }
 
             /// Whether there are no elements.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.extent.is_empty()
-            }
-
-            pub(crate) fn region(&self) -> Region<'ctx> {
-                Region {
-                    block: self.block,
-                    row_bytes: self.extent.width * size_of::<T>(),
-                    rows: self.extent.height * self.extent.depth,
-                    pitch: self.pitch,
-                }
             }
 
             /// The part of it that `rect` names.
@@ -221,6 +210,15 @@ impl<'a, 'ctx, T: Element> PitchedView<'a, 'ctx, T> {
         *self
     }
 
+    pub(crate) fn region(&self) -> Region<'ctx> {
+        Region {
+            block: self.block,
+            row_bytes: self.extent.width * size_of::<T>(),
+            rows: self.extent.height * self.extent.depth,
+            pitch: self.pitch,
+        }
+    }
+
     /// The rows `range`, counted through all slices.
     ///
     /// # Panics
@@ -267,6 +265,10 @@ impl<'a, 'ctx, T: Element> PitchedViewMut<'a, 'ctx, T> {
     #[must_use]
     pub fn view_mut(&mut self) -> PitchedViewMut<'_, 'ctx, T> {
         PitchedViewMut::new(self.block, self.extent, self.pitch)
+    }
+
+    pub(crate) fn region(&self) -> Region<'ctx> {
+        self.view().region()
     }
 }
 

@@ -25,6 +25,8 @@ impl Block<'_> {
 }
 
 /// Rows of bytes in device memory. Its memory lies in one allocation.
+///
+/// `pub` for the sealed traits that mention it; nobody outside the crate can name it.
 #[derive(Debug, Clone, Copy)]
 pub struct Region<'ctx> {
     pub(crate) block: Block<'ctx>,

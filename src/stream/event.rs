@@ -6,7 +6,7 @@ use crate::backend::MarkId;
 use crate::context::Brand;
 use crate::context::core::Core;
 use crate::context::ledger::EntryId;
-use crate::error::{Error, ErrorKind};
+use crate::error::{AtCaller, Error, ErrorKind};
 use crate::stream::Stream;
 
 /// A moment of a stream: everything that was queued on it before.
@@ -30,7 +30,7 @@ impl<'ctx> Stream<'_, '_, 'ctx> {
     #[doc(alias = "cudaEventRecord")]
     pub fn record(&self) -> Result<Event<'ctx>, Error> {
         let core = self.streams.core;
-        let mark = core.backend()?.record(self.id).map_err(Error::new)?;
+        let mark = core.backend()?.record(self.id).at_caller()?;
         let entry = core.ledger().add_mark(mark);
         Ok(Event { core, mark, entry, brand: std::marker::PhantomData })
     }
@@ -42,7 +42,7 @@ impl<'ctx> Stream<'_, '_, 'ctx> {
     #[track_caller]
     #[doc(alias = "cudaStreamWaitEvent")]
     pub fn wait_for(&self, event: &Event<'ctx>) -> Result<(), Error> {
-        self.streams.core.backend()?.wait_on(self.id, event.mark).map_err(Error::new)
+        self.streams.core.backend()?.wait_on(self.id, event.mark).at_caller()
     }
 }
 
@@ -54,7 +54,7 @@ impl Event<'_> {
     #[track_caller]
     #[doc(alias = "cudaEventSynchronize")]
     pub fn wait(&self) -> Result<(), Error> {
-        self.core.backend()?.wait_mark(self.mark).map_err(Error::new)
+        self.core.backend()?.wait_mark(self.mark).at_caller()
     }
 
     /// Whether the moment has come.
@@ -64,7 +64,7 @@ impl Event<'_> {
     #[track_caller]
     #[doc(alias = "cudaEventQuery")]
     pub fn is_done(&self) -> Result<bool, Error> {
-        self.core.backend()?.is_done(self.mark).map_err(Error::new)
+        self.core.backend()?.is_done(self.mark).at_caller()
     }
 
     /// Time from this event to `later`, in milliseconds of the device. Waits for both.
@@ -76,7 +76,7 @@ impl Event<'_> {
     pub fn elapsed_ms(&self, later: &Self) -> Result<f32, Error> {
         self.wait()?;
         later.wait()?;
-        self.core.backend()?.elapsed(self.mark, later.mark).map_err(Error::new)
+        self.core.backend()?.elapsed(self.mark, later.mark).at_caller()
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::Mutex;
 
 use crate::backend::StreamId;
 use crate::context::core::{Core, Errors, lock};
 use crate::context::{Brand, Context, scope};
-use crate::error::Error;
+use crate::error::{AtCaller, Error};
 
 /// A scope of streams, like [`std::thread::scope`].
 ///
@@ -86,7 +87,7 @@ impl<'ctx> Context<'ctx> {
             env: PhantomData,
             brand: PhantomData,
         };
-        scope::run(&self.core.shared, (), |()| f(&streams), |()| streams.join())
+        scope::run(&self.core.shared, (), |()| f(&streams), |(), here| streams.join(here))
     }
 }
 
@@ -98,24 +99,23 @@ impl<'scope, 'env, 'ctx> Streams<'scope, 'env, 'ctx> {
     #[track_caller]
     #[doc(alias = "cudaStreamCreate")]
     pub fn stream(&'scope self) -> Result<Stream<'scope, 'env, 'ctx>, Error> {
-        let id = self.core.backend()?.create_stream().map_err(Error::new)?;
+        let id = self.core.backend()?.create_stream().at_caller()?;
         self.core.ledger().add_stream(id);
         lock(&self.streams).push(id);
         Ok(Stream { streams: self, id })
     }
 
     /// Waits for every stream and ends it. All are waited for, whatever the one before answered.
-    #[track_caller]
-    fn join(&self) -> Result<(), Error> {
+    fn join(&self, here: &'static Location<'static>) -> Result<(), Error> {
         let mut errors = Errors::default();
         let streams = std::mem::take(&mut *lock(&self.streams));
         for &stream in &streams {
-            if let Err(error) = self.core.wait(stream) {
+            if let Err(error) = self.core.wait_at(stream, here) {
                 errors.push(error);
             }
         }
         for &stream in streams.iter().rev() {
-            errors.add(self.core.shared.backend.destroy_stream(stream), std::panic::Location::caller());
+            errors.add(self.core.shared.backend.destroy_stream(stream), here);
             self.core.ledger().remove_stream(stream);
         }
         errors.into_result()

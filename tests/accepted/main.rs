@@ -89,7 +89,6 @@ programs! {
     b_mutable_view_copied
     b_mutable_view_from_shared_array
     b_mutable_view_used_while_lent
-    b_overaligned_elements_in_pinned
     b_padded_elements
     b_parameter_implemented_outside
     b_pending_after_its_streams

@@ -147,7 +147,7 @@ pub fn trials(chapters: &'static [Chapter]) -> Vec<Trial> {
                 }
                 let name = format!("{}::{}::{}", kind.name(), chapter.name, test.name);
                 let alone = name.clone();
-                let run = move || run(kind, test, &alone).map_err(|error| Failed::from(format!("{error:?}")));
+                let run = move || run(kind, test, &alone).map_err(|error| Failed::from(format!("{error:#}")));
                 trials.push(Trial::test(name, run).with_ignored_flag(absent));
             }
         }

@@ -1,20 +1,27 @@
 //! What the library promises, on every device that is there: one list of cases, a trial for each case on each device.
 //!
-//! A device that is absent has its trials listed as ignored; `SCOPED_GPU_REQUIRE=cuda:0` (or several names, separated
-//! by commas) makes them run, and so fail. Each chapter is a file and ends with its list of cases; a number in
-//! brackets there is the acceptance case that the test belongs to.
+//! A device that is absent has its trials listed as ignored; `SCOPED_GPU_REQUIRE=cuda` (or several names, separated by
+//! commas) makes them run, and so fail. Each chapter is a file and ends with its list of cases; the numbers there are
+//! those of the acceptance cases that a test shows.
 
+mod cleanup;
+mod errors;
+mod fault;
 mod fill;
 mod harness;
 mod kernels_checks;
 mod kernels_own;
+mod launch;
 mod memory;
+mod messages;
+mod module;
 mod padding;
 mod scope;
+mod stream;
 mod transfer;
 
 #[path = "../reference/mod.rs"]
-#[expect(dead_code, reason = "references for kernels that other tests run")]
+#[expect(dead_code, reason = "it has references for kernels that other tests run")]
 mod reference;
 
 use harness::Chapter;
@@ -25,6 +32,12 @@ const CHAPTERS: &[Chapter] = &[
     memory::CHAPTER,
     transfer::CHAPTER,
     fill::CHAPTER,
+    stream::CHAPTER,
+    module::CHAPTER,
+    launch::CHAPTER,
+    fault::CHAPTER,
+    errors::CHAPTER,
+    cleanup::CHAPTER,
     kernels_own::CHAPTER,
     kernels_checks::CHAPTER,
 ];

@@ -87,7 +87,9 @@ fn launch(case: &Case, strict: bool) -> Result<Outcome, Error> {
         let module = ctx.module_named("case.ptx", &text)?;
         let kernel = module.kernel::<(Read<u64>, ReadWrite<u64>, ReadWrite<u32>)>(kernel::NAME)?;
         ctx.alloc((linear(&inputs), linear(&results), linear(&memory)), |(input, mut results, mut memory)| {
-            let shape = Launch::grid(case.blocks as u32, case.threads as u32).shared_bytes(case.shared).max_steps(STEPS);
+            let shape = Launch::grid(case.blocks as u32, case.threads as u32)
+                .shared_bytes(case.shared)
+                .max_steps(STEPS);
             let shape = if strict { shape.strict() } else { shape };
             ctx.launch(&kernel, shape, (&input, &mut results, &mut memory))?;
             Ok(Outcome { results: results.to_vec()?, memory: memory.to_vec()? })

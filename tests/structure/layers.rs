@@ -14,7 +14,7 @@ const ORDER: &[(&str, &[&str])] = &[
     ("scope", &["context", "device"]),
     ("nouns", &["memory", "kernel", "stream"]),
     ("verbs", &["transfer", "kernel::launch", "kernel::Launch", "kernel::queue", "stream::queued"]),
-    ("edges", &["prelude", "lib"]),
+    ("edges", &["kernels", "guide", "prelude", "lib"]),
 ];
 
 /// Imports against the order: from, what, why.

@@ -132,9 +132,13 @@ impl Context {
     /// Marks what the stream has queued so far.
     pub(super) fn record(&mut self, stream: StreamId) -> Answer<MarkId> {
         self.alive()?;
-        let point = self.end(stream)?;
+        let mut point = self.end(stream)?;
         let id = MarkId(self.next_id());
         let passed = self.is_reached(point).then(Instant::now);
+        if passed.is_none() {
+            // the mark's own operation is part of it, so that whoever waited finds the time noted
+            point.position += 1;
+        }
         self.marks.insert(id, Mark { point, passed });
         if passed.is_none() {
             let queued = self.push(stream, Operation::Mark(id));

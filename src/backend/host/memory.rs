@@ -41,7 +41,6 @@ pub(crate) struct Memory {
     limit: u64,
     live_bytes: u64,
     live_count: usize,
-    reuse_addresses: bool,
 }
 
 /// One slot of the address space; its index is the slot number less [`FIRST_SLOT`].
@@ -115,19 +114,7 @@ fn base_of(index: usize) -> u64 {
 impl Memory {
     /// Device memory of `limit` bytes, all free.
     pub(crate) fn new(limit: u64) -> Self {
-        Self {
-            slots: Vec::new(),
-            freed: VecDeque::new(),
-            limit,
-            live_bytes: 0,
-            live_count: 0,
-            reuse_addresses: false,
-        }
-    }
-
-    /// Hands the address that was freed last out first, so that stale pointers meet new data.
-    pub(crate) fn reuse_addresses(&mut self, on: bool) {
-        self.reuse_addresses = on;
+        Self { slots: Vec::new(), freed: VecDeque::new(), limit, live_bytes: 0, live_count: 0 }
     }
 
     /// `len` bytes, each `fill`. The address is a multiple of every power of two that an alignment can be.
@@ -148,13 +135,7 @@ impl Memory {
 
     fn next_slot(&mut self) -> Option<usize> {
         let full = self.slots.len() as u64 + FIRST_SLOT >= SLOT_LIMIT;
-        let reused = if self.reuse_addresses {
-            self.freed.pop_back()
-        } else if full || self.freed.len() > QUARANTINE {
-            self.freed.pop_front()
-        } else {
-            None
-        };
+        let reused = if full || self.freed.len() > QUARANTINE { self.freed.pop_front() } else { None };
         match reused {
             Some(index) => Some(index as usize),
             None if full => None,
@@ -323,15 +304,11 @@ mod tests {
     }
 
     #[test]
-    fn freed_addresses_come_back_only_in_hostile_mode() {
+    fn freed_addresses_are_not_handed_out_again_soon() {
         let mut memory = Memory::new(1 << 20);
         let a = memory.allocate(8, 0).unwrap();
         memory.free(a).unwrap();
-        let b = memory.allocate(8, 0).unwrap();
-        assert_ne!(a, b);
-        memory.free(b).unwrap();
-        memory.reuse_addresses(true);
-        assert_eq!(memory.allocate(8, 0).unwrap(), b);
+        assert_ne!(memory.allocate(8, 0).unwrap(), a);
     }
 
     #[test]

@@ -77,7 +77,8 @@ fn run(mut gpu: Gpu) -> Result<bool> {
     for path in table_files(&root.join("tests/opcodes/tables"))? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         if asked("tables") || asked(&name) {
-            let cases = format::parse(&name, &fs::read_to_string(&path)?).map_err(|message| anyhow!(message))?;
+            let cases =
+                format::parse(&name, &fs::read_to_string(&path)?).map_err(|message| anyhow!(message))?;
             tables::run(&mut report, &host, &mut gpu, &name, &cases)?;
         }
     }

@@ -123,7 +123,9 @@ impl Report {
         );
         let row = |name: &str, f: &Figures| {
             let Figures { cases, failed, values, nan, within, different, wrong } = f;
-            println!("{name:<28}{cases:>7}{failed:>8}{values:>10}{different:>10}{within:>10}{nan:>8}{wrong:>8}");
+            println!(
+                "{name:<28}{cases:>7}{failed:>8}{values:>10}{different:>10}{within:>10}{nan:>8}{wrong:>8}"
+            );
         };
         self.groups.iter().for_each(|(name, figures)| row(name, figures));
         row("all", &all);

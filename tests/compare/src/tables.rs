@@ -21,10 +21,47 @@ const BLOCKS: usize = 32;
 
 /// Words in a body that make it more than a function of its registers, or that a random register may send astray.
 const NOT_A_FUNCTION: &[&str] = &[
-    "mem", "bra", "brx", "call", "trap", "ld", "st", "atom", "red", "bar", "barrier", "shfl", "vote", "match", "redux",
-    "cp", "mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "mbarrier", "exit", "ret", "activemask", "elect",
-    "clock", "globaltimer", "nanosleep", "prefetch", "discard", "createpolicy", "isspacep", "cvta", "index", "fence",
-    "membar", "smid", "warpid", "tid", "laneid",
+    "mem",
+    "bra",
+    "brx",
+    "call",
+    "trap",
+    "ld",
+    "st",
+    "atom",
+    "red",
+    "bar",
+    "barrier",
+    "shfl",
+    "vote",
+    "match",
+    "redux",
+    "cp",
+    "mma",
+    "wmma",
+    "ldmatrix",
+    "stmatrix",
+    "movmatrix",
+    "mbarrier",
+    "exit",
+    "ret",
+    "activemask",
+    "elect",
+    "clock",
+    "globaltimer",
+    "nanosleep",
+    "prefetch",
+    "discard",
+    "createpolicy",
+    "isspacep",
+    "cvta",
+    "index",
+    "fence",
+    "membar",
+    "smid",
+    "warpid",
+    "tid",
+    "laneid",
 ];
 
 /// Runs every case of a table that a GPU survives.
@@ -46,7 +83,8 @@ pub fn run(report: &mut Report, host: &Device, gpu: &mut Gpu, name: &str, cases:
 
 /// Whether any input will do, and results depend on nothing else.
 fn is_function(case: &Case) -> bool {
-    let words = case.body.iter().flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
+    let words =
+        case.body.iter().flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')));
     let mut words = words.filter(|word| !word.is_empty());
     case.module.is_empty() && !case.inputs.is_empty() && words.all(|word| !NOT_A_FUNCTION.contains(&word))
 }
@@ -68,9 +106,26 @@ fn random_bits(ty: Type, random: &mut Random) -> u64 {
         let infinity = ((1_u64 << exponent) - 1) << fraction;
         let normal = 1 << fraction;
         let edges = [
-            0, 1, normal - 1, normal, normal + 1, normal / 2, one, one + 1, one - 1, one + normal, one + normal / 2,
-            one - normal, infinity - 1, infinity, infinity + 1, infinity + normal / 2, infinity + normal - 1,
-            one + 31 * normal.min(one / 64), one + (fraction as u64) * normal, one + (fraction as u64 + 1) * normal + 1,
+            0,
+            1,
+            normal - 1,
+            normal,
+            normal + 1,
+            normal / 2,
+            one,
+            one + 1,
+            one - 1,
+            one + normal,
+            one + normal / 2,
+            one - normal,
+            infinity - 1,
+            infinity,
+            infinity + 1,
+            infinity + normal / 2,
+            infinity + normal - 1,
+            one + 31 * normal.min(one / 64),
+            one + (fraction as u64) * normal,
+            one + (fraction as u64 + 1) * normal + 1,
         ];
         let sign = if random.below(2) == 0 { 0 } else { sign };
         match random.below(4) {
@@ -92,8 +147,27 @@ fn random_bits(ty: Type, random: &mut Random) -> u64 {
         Type::Bf16x2 => float(7, 8, random) | float(7, 8, random) << 16,
         Type::Bits(width) => {
             let mask = u64::MAX >> (64 - width);
-            let edges =
-                [0, 1, 2, 3, 7, 8, 16, 31, 32, 33, 63, 64, 65, 255, 256, mask, mask - 1, mask / 2, mask / 2 + 1];
+            let edges = [
+                0,
+                1,
+                2,
+                3,
+                7,
+                8,
+                16,
+                31,
+                32,
+                33,
+                63,
+                64,
+                65,
+                255,
+                256,
+                mask,
+                mask - 1,
+                mask / 2,
+                mask / 2 + 1,
+            ];
             mask & match random.below(4) {
                 0 => edges[random.below(edges.len() as u64) as usize],
                 1 => 1 << random.below(u64::from(width)),
@@ -144,7 +218,8 @@ fn compare(outcome: &mut Outcome, host: &Device, gpu: &mut Gpu, case: &Case, tab
             if let Some(expected) = expected.filter(|_| table)
                 && !agrees(register.ty, expected, theirs, case.tolerance)
             {
-                outcome.contradicts(|| format!("{}; table {}", words(), show_expected(register.ty, expected)));
+                outcome
+                    .contradicts(|| format!("{}; table {}", words(), show_expected(register.ty, expected)));
             }
         }
     }
@@ -164,7 +239,9 @@ fn compare(outcome: &mut Outcome, host: &Device, gpu: &mut Gpu, case: &Case, tab
 fn verdict(ty: Type, host: u64, gpu: u64, tolerance: Tolerance, open: bool) -> Verdict {
     if host == gpu {
         Verdict::Same
-    } else if agrees(ty, Value::Nan(0), host, Tolerance::Exact) && agrees(ty, Value::Nan(0), gpu, Tolerance::Exact) {
+    } else if agrees(ty, Value::Nan(0), host, Tolerance::Exact)
+        && agrees(ty, Value::Nan(0), gpu, Tolerance::Exact)
+    {
         Verdict::Nan
     } else if open || agrees(ty, Value::Bits(host), gpu, tolerance) {
         Verdict::Within
@@ -181,13 +258,18 @@ fn word(bytes: &[u8], index: usize, size: usize) -> u64 {
 
 fn inputs(case: &Case, thread: usize) -> String {
     let columns = case.inputs.iter().zip(&case.given);
-    columns.map(|(register, column)| format!("{}={} ", register.name, show_expected(register.ty, column[thread]))).collect()
+    columns
+        .map(|(register, column)| {
+            format!("{}={} ", register.name, show_expected(register.ty, column[thread]))
+        })
+        .collect()
 }
 
 /// The kernel's three arrays: inputs, results, memory. Never empty.
 fn job(case: &Case) -> Job {
     let threads = case.all_threads();
-    let mut inputs: Vec<u64> = case.given.iter().flatten().map(|value| value.bits().unwrap_or_default()).collect();
+    let mut inputs: Vec<u64> =
+        case.given.iter().flatten().map(|value| value.bits().unwrap_or_default()).collect();
     inputs.resize(inputs.len().max(threads), 0);
     let memory = if case.memory.is_empty() { &[0][..] } else { &case.memory };
     Job::new(&Rc::from(kernel::text(case)), kernel::NAME)

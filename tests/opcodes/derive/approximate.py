@@ -81,7 +81,9 @@ def build():
            "manual: a gross approximation of which 20 bits of the fraction are kept",
            [((F64.inf,), (0,)), ((0,), (F64.inf,)), ((F64.sign,), (big,)), ((big,), (F64.sign,)), ((F64.nan,), (F64.nan,)),
             ((1,), (F64.inf,))])
-    coarse("rsqrt.approx.f64", lambda x: x**-0.5, [3.0, 0.7, 1e100, 12345.678], "2^-19 rel",
-           "manual: implemented as an approximation to 1/sqrt(a)",
-           [((F64.inf,), (0,)), ((0,), (F64.inf,)), ((F64.sign,), (big,)), ((big,), (F64.nan,)), ((F64.nan,), (F64.nan,))])
+    rsqrt = [((F64.inf,), (0,)), ((0,), (F64.inf,)), ((F64.sign,), (big,)), ((big,), (F64.nan,)), ((F64.nan,), (F64.nan,))]
+    coarse("rsqrt.approx.ftz.f64", lambda x: x**-0.5, [3.0, 0.7, 1e100, 12345.678], "2^-19 rel",
+           "manual: a gross approximation of which 20 bits of the fraction are kept", [*rsqrt, ((1,), (F64.inf,))])
+    coarse("rsqrt.approx.f64", lambda x: x**-0.5, [3.0, 0.7, 1e100, 12345.678, 3.3638296127319336], "2 ulp",
+           "CUDA's guide: rsqrt() has at most 1 ulp, and nvcc makes it of this instruction alone", rsqrt)
     return t

@@ -98,9 +98,9 @@ impl<M: GlobalMemory> Context<'_, M> {
     fn run_warp(&mut self, warp: &mut Warp) -> Result<(), Box<Raise>> {
         let mut fair = false;
         let mut shares = 0;
+        let mut fuel = SHARE;
         while let Some(mut group) = warp.next(fair) {
             let horizon = if fair { u32::MAX } else { warp.horizon(&group) };
-            let mut fuel = SHARE;
             let observed = self.strict.is_some() || self.statistics.is_some();
             let stop = if observed {
                 self.run_observed(warp, &mut group, horizon, &mut fuel)
@@ -111,9 +111,13 @@ impl<M: GlobalMemory> Context<'_, M> {
                 (raise.function, raise.pc, raise.warp) = (group.frame.function, group.pc, warp.index);
                 raise
             })?;
-            fair = stop == Stop::Spent;
-            if fair {
+            if stop == Stop::Spent {
                 warp.park(group);
+            }
+            // a group that spins may park itself at every turn, so its turns add up
+            fair = fuel == 0;
+            if fair {
+                fuel = SHARE;
                 shares += 1;
                 if shares >= SHARES {
                     break;

@@ -313,7 +313,9 @@ pub(super) fn unary(op: FloatUnaryOp, ty: Type, accuracy: Accuracy, m: FloatModi
         FloatUnaryOp::Neg => return finish_sign(a ^ format.sign_bit(), format, m),
         FloatUnaryOp::Abs => return finish_sign(a & !format.sign_bit(), format, m),
         FloatUnaryOp::Rcp if ty == Type::F64 && accuracy == Accuracy::Approx => coarse(a, |v| 1.0 / v),
-        FloatUnaryOp::Rsqrt if ty == Type::F64 => coarse(a, |v| 1.0 / v.sqrt()),
+        FloatUnaryOp::Rsqrt if ty == Type::F64 && m.flush => coarse(a, |v| 1.0 / v.sqrt()),
+        // without .ftz it is emulated to full precision: nvcc's rsqrt() is this instruction alone
+        FloatUnaryOp::Rsqrt if ty == Type::F64 => (1.0 / f64_of(a).sqrt()).to_bits(),
         FloatUnaryOp::Rcp => divide(one(format), a, format, rounding),
         FloatUnaryOp::Sqrt => square_root(a, format, rounding),
         FloatUnaryOp::Rsqrt => approximate(|v| 1.0 / v.sqrt()),
@@ -331,7 +333,7 @@ fn finish_sign(bits: u64, format: Format, m: FloatModifiers) -> u64 {
     flush_if(m.flush, bits, format)
 }
 
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.f64` give the upper 32 bits of a result of 20 fraction bits;
+/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` give the upper 32 bits of a result of 20 fraction bits;
 /// the lower 32 are zero.
 fn coarse(a: u64, f: fn(f64) -> f64) -> u64 {
     f(f64_of(a)).to_bits() & 0xffff_ffff_0000_0000

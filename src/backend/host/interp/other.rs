@@ -439,7 +439,8 @@ fn comparison(on: &mut Lanes<'_>, op: &Op) {
             }
         }
         Op::Set { dst_ty, dst, .. } => {
-            let part_bits = float::packed_bits(dst_ty).unwrap_or(dst_ty.bits());
+            // of packed sources, each half fills its half of the result, also of a 32-bit integer
+            let part_bits = width.unwrap_or(dst_ty.bits());
             let yes = match dst_ty.is_float() {
                 true => float::convert(
                     1.0_f64.to_bits(),

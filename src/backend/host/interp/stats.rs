@@ -13,7 +13,7 @@ pub(crate) struct Statistics {
     pub(crate) warp_instructions: u64,
     /// Instructions of a thread.
     pub(crate) thread_instructions: u64,
-    /// Instructions that a part of a warp's living lanes ran.
+    /// Instructions that some of a warp's living lanes ran, but not all.
     pub(crate) divergent_instructions: u64,
     /// Bytes loaded from all spaces, atomics included.
     pub(crate) loaded_bytes: u64,
@@ -29,20 +29,7 @@ impl Statistics {
         *self.opcodes.entry(family(op)).or_default() += threads;
         self.warp_instructions += 1;
         self.thread_instructions += threads;
-        self.divergent_instructions += u64::from(mask != live);
-    }
-
-    /// Adds the counts of other blocks.
-    pub(super) fn add(&mut self, other: &Self) {
-        for (&family, count) in &other.opcodes {
-            *self.opcodes.entry(family).or_default() += count;
-        }
-        self.warp_instructions += other.warp_instructions;
-        self.thread_instructions += other.thread_instructions;
-        self.divergent_instructions += other.divergent_instructions;
-        self.loaded_bytes += other.loaded_bytes;
-        self.stored_bytes += other.stored_bytes;
-        self.blocks += other.blocks;
+        self.divergent_instructions += u64::from(mask != 0 && mask != live);
     }
 }
 

@@ -186,6 +186,13 @@ impl Strict {
         }
     }
 
+    /// A warp operation is complete: its lanes see what the last of them did before it came.
+    pub(super) fn lanes_synchronised(&mut self, warp: u32, mask: u32) {
+        for lane in lanes(mask) {
+            self.order.synchronise(self.thread(warp, lane as u32));
+        }
+    }
+
     fn thread(&self, warp: u32, lane: u32) -> Thread {
         Thread { block: self.block, thread: warp * LANES as u32 + lane }
     }

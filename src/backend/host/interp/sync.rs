@@ -81,6 +81,9 @@ impl<M: GlobalMemory> Context<'_, M> {
         });
         parts.sort_by_key(|part| part.mask.trailing_zeros());
         self.run_together(warp, &parts, members, op)?;
+        if let Some(strict) = &mut self.strict {
+            strict.lanes_synchronised(warp.index, parts.iter().fold(0, |m, part| m | part.mask));
+        }
         if alone && mask == group.mask {
             return Ok(Flow::Next);
         }

@@ -6,6 +6,7 @@ mod corpus;
 mod divergence;
 mod faults;
 mod matrices;
+mod numba;
 mod order;
 mod snippets;
 mod strict;
@@ -36,7 +37,6 @@ enum Arg {
     U32(u32),
     U64(u64),
     F32(f32),
-    F64(f64),
     /// A buffer to read.
     In(u64),
     /// A buffer to write.
@@ -98,7 +98,6 @@ impl Rig {
                 Arg::U32(v) => v.to_le_bytes().to_vec(),
                 Arg::U64(v) => v.to_le_bytes().to_vec(),
                 Arg::F32(v) => v.to_le_bytes().to_vec(),
-                Arg::F64(v) => v.to_le_bytes().to_vec(),
                 Arg::In(address) | Arg::Out(address) => {
                     if let Some((base, bytes)) = self.memory.allocation_near(address) {
                         let writable = matches!(arg, Arg::Out(_));

@@ -53,6 +53,7 @@ fn call(
         access,
         strict: false,
         max_steps: None,
+        counts: None,
         location: Location::caller(),
     }
 }
