@@ -63,13 +63,20 @@ pub const U8: Type = Type::Bits(8);
 /// Type of results.
 pub const I32: Type = Type::Bits(32);
 
+/// Every kernel, by the compiler that made it.
+fn trials(root: &Path) -> Result<[(&'static str, Vec<Trial>); 5]> {
+    Ok([
+        ("nvcc, checks", nvcc::checks(root)?),
+        ("nvcc, common", nvcc::common(root)?),
+        ("ptx", own::trials(root)?),
+        ("triton", python::triton(root)?),
+        ("numba", python::numba(root)?),
+    ])
+}
+
 /// Runs every kernel.
 pub fn run(report: &mut Report, host: &Device, gpu: &mut Gpu, root: &Path) -> Result<()> {
-    for (group, trials) in
-        [("nvcc, checks", nvcc::checks(root)?), ("nvcc, common", nvcc::common(root)?), ("ptx", own::trials(root)?)]
-            .into_iter()
-            .chain([("triton", python::triton(root)?), ("numba", python::numba(root)?)])
-    {
+    for (group, trials) in trials(root)? {
         for trial in trials {
             let mut outcome = Outcome::default();
             compare(&mut outcome, host, gpu, &trial)?;
@@ -104,11 +111,7 @@ fn compare(outcome: &mut Outcome, host: &Device, gpu: &mut Gpu, trial: &Trial) -
             return Ok(());
         }
     };
-    let before = trial.job.arguments.iter().filter_map(|argument| match argument {
-        Argument::Output(bytes) => Some(bytes),
-        _ => None,
-    });
-    if before.zip(&on_gpu).all(|(before, after)| before == after) {
+    if unchanged(&trial.job, &on_gpu) {
         outcome.fail("the kernel wrote nothing new, so nothing was compared".to_owned());
     }
     for (index, (ours, theirs)) in on_host.iter().zip(&on_gpu).enumerate() {
@@ -122,11 +125,24 @@ fn compare(outcome: &mut Outcome, host: &Device, gpu: &mut Gpu, trial: &Trial) -
                 let (ours, theirs) = (show(trial.element, ours), show(trial.element, theirs));
                 format!("output {index}, element {at}: host {ours}, GPU {theirs}")
             };
-            let few = matches!(trial.rule, Rule::Few(share) if differing as f64 <= share * pairs.len() as f64);
-            outcome.count(if few && ours != theirs { Verdict::Within } else { verdict(trial, ours, theirs) }, words);
+            let few =
+                matches!(trial.rule, Rule::Few(share) if differing as f64 <= share * pairs.len() as f64);
+            outcome.count(
+                if few && ours != theirs { Verdict::Within } else { verdict(trial, ours, theirs) },
+                words,
+            );
         }
     }
     Ok(())
+}
+
+/// Whether every output holds what it held before the launch.
+fn unchanged(job: &Job, outputs: &[Vec<u8>]) -> bool {
+    let before = job.arguments.iter().filter_map(|argument| match argument {
+        Argument::Output(bytes) => Some(bytes),
+        _ => None,
+    });
+    before.zip(outputs).all(|(before, after)| before == after)
 }
 
 fn verdict(trial: &Trial, ours: u64, theirs: u64) -> Verdict {
@@ -145,4 +161,30 @@ fn verdict(trial: &Trial, ours: u64, theirs: u64) -> Verdict {
 
 fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a GPU would be given is in order: the arguments fit, no access is out of range, something is written.
+    #[test]
+    fn every_kernel_runs_on_the_host_device() -> Result<()> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let device = Device::host();
+        let mut wrong = Vec::new();
+        for (group, trials) in trials(&root)? {
+            for trial in trials {
+                match host::run(&device, &trial.job) {
+                    Ok(outputs) if unchanged(&trial.job, &outputs) => {
+                        wrong.push(format!("{group} · {}: nothing new", trial.name));
+                    }
+                    Ok(_) => {}
+                    Err(error) => wrong.push(format!("{group} · {}: {error}", trial.name)),
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        Ok(())
+    }
 }

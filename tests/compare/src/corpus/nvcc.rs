@@ -92,7 +92,8 @@ fn shared_kernels(text: &Rc<str>, random: &mut Random) -> Vec<Trial> {
     for (m, n, k) in [(1, 1, 1), (37, 41, 29), (16, 32, 48), (205, 170, 133)] {
         let (a, b) = (random.f32s(m * k, -1.0..1.0), random.f32s(k * n, -1.0..1.0));
         let job = Job::new(text, "matmul").shape([blocks(n, 16), blocks(m, 16)], [16, 16]);
-        let job = job.input(&a).input(&b).output(&vec![-1.0_f32; m * n]).u32(m as u32).u32(n as u32).u32(k as u32);
+        let job =
+            job.input(&a).input(&b).output(&vec![-1.0_f32; m * n]).u32(m as u32).u32(n as u32).u32(k as u32);
         push(format!("matmul {m} × {n} × {k}"), Type::F32, Rule::Exact, job);
     }
     for (nx, ny) in [(3, 3), (50, 33), (17, 65), (301, 203)] {
@@ -101,7 +102,7 @@ fn shared_kernels(text: &Rc<str>, random: &mut Random) -> Vec<Trial> {
         let job = job.input(&from).output(&to).u32(nx as u32).u32(ny as u32);
         push(format!("stencil {nx} × {ny}"), Type::F32, STENCIL, job);
     }
-    for (n, block) in [(1, 32), (65, 64), (150, 256)] {
+    for (n, block) in [(2, 32), (65, 64), (150, 256)] {
         let (places, velocities) = (random.f32s(4 * n, 0.1..2.0), random.f32s(4 * n, -1.0..1.0));
         let job = Job::new(text, "nbody").shape([blocks(n, block), 1], [block as u32, 1]);
         let job = job.input(&places).output(&velocities).u32(n as u32).f32(0.01);
@@ -126,7 +127,8 @@ fn shared_kernels(text: &Rc<str>, random: &mut Random) -> Vec<Trial> {
     }
     for (rows, n) in [(1, 1), (7, 33), (13, 200), (64, 1000)] {
         let job = Job::new(text, "softmax").shape([rows as u32, 1], [32, 1]);
-        let job = job.input(&random.f32s(rows * n, -30.0..30.0)).output(&vec![-1.0_f32; rows * n]).u32(n as u32);
+        let job =
+            job.input(&random.f32s(rows * n, -30.0..30.0)).output(&vec![-1.0_f32; rows * n]).u32(n as u32);
         push(format!("softmax {rows} × {n}"), Type::F32, SOFTMAX, job);
     }
     trials
@@ -149,7 +151,8 @@ fn arithmetic(text: &Rc<str>, random: &mut Random) -> Vec<Trial> {
     let n = 4099;
     let cover = |kernel| Job::new(text, kernel).shape([blocks(n, 128), 1], [128, 1]);
     let (x, y) = (doubles(n, random), doubles(n, random));
-    let axpy = Job::new(text, "saxpy_grid").shape([3, 1], [64, 1]).u64(n as u64).f64(0.1).input(&x).output(&y);
+    let axpy =
+        Job::new(text, "saxpy_grid").shape([3, 1], [64, 1]).u64(n as u64).f64(0.1).input(&x).output(&y);
     let floats = random.f32s(n, 0.5..1.4);
     let mathf = cover("mathf").input(&floats).output(&vec![0.0_f32; n]).u32(n as u32);
     let mathd = cover("mathd").input(&x).output(&vec![0.0_f64; n]).u32(n as u32);
@@ -184,24 +187,41 @@ fn cooperation(text: &Rc<str>, random: &mut Random) -> Vec<Trial> {
     let one = |kernel| Job::new(text, kernel).shape([1, 1], [32, 1]);
     let ramp: Vec<u32> = (0..64).collect();
     let scan = |n: usize, random: &mut Random| {
-        Job::new(text, "scan").shape([1, 1], [n as u32, 1]).shared(n as u32 * 8).output(&random.u32s(n)).u32(n as u32)
+        Job::new(text, "scan")
+            .shape([1, 1], [n as u32, 1])
+            .shared(n as u32 * 8)
+            .output(&random.u32s(n))
+            .u32(n as u32)
     };
     // One thread each: with more the results depend on their order.
-    let atomics = Job::new(text, "atomics").output(&random.u32s(64)).output(&random.u32s(64)).output(&[1.5_f32]);
+    let atomics =
+        Job::new(text, "atomics").output(&random.u32s(64)).output(&random.u32s(64)).output(&[1.5_f32]);
     let atomics = atomics.output(&[2.5_f64]).output(&[7_u64, 3]).output(&[0x3c00_3c00_u32]);
     let volatile = Job::new(text, "vol").output(&[1_u32]).output(&[5_u32, 0]);
     let small: Vec<f32> = (0..32 * 8).map(|_| random.below(50) as f32).collect();
     vec![
         Trial::new("scan 1", I32, scan(97, random)),
         Trial::new("scan 2", I32, scan(1000, random)),
-        Trial::new("warpscan", I32, Job::new(text, "warpscan").shape([4, 1], [96, 1]).output(&random.u32s(333)).u32(333)),
-        Trial::new("bitonic_shared", I32, Job::new(text, "bitonic_shared").shape([1, 1], [1024, 1]).output(&random.u32s(777)).u32(777)),
+        Trial::new(
+            "warpscan",
+            I32,
+            Job::new(text, "warpscan").shape([4, 1], [96, 1]).output(&random.u32s(333)).u32(333),
+        ),
+        Trial::new(
+            "bitonic_shared",
+            I32,
+            Job::new(text, "bitonic_shared").shape([1, 1], [1024, 1]).output(&random.u32s(777)).u32(777),
+        ),
         Trial::new("atomics", I32, atomics),
         Trial::new("warpops", I32, one("warpops").output(&[0_u32; 340])).first(300),
         Trial::new("dbg", I32, one("dbg").output(&ramp).u32(32)),
         Trial::new("localmem", Type::F32, one("localmem").input(&small).output(&[0.0_f32; 32]).u32(32)),
         Trial::new("recurse", I32, one("recurse").output(&(0..32).map(|i| i % 11).collect::<Vec<u32>>())),
-        Trial::new("indirect", Type::F32, one("indirect").output(&random.f32s(32, -9.0..9.0)).input(&random.u32s(32))),
+        Trial::new(
+            "indirect",
+            Type::F32,
+            one("indirect").output(&random.f32s(32, -9.0..9.0)).input(&random.u32s(32)),
+        ),
         Trial::new("consts", Type::F32, one("consts").output(&[5.0_f32; 32])),
         Trial::new("vol", I32, volatile),
         Trial::new("sw", I32, one("sw").output(&(0..32).map(|i| i % 9).collect::<Vec<u32>>()).u32(12_345)),

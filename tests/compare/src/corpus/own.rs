@@ -9,7 +9,7 @@ use crate::job::{Argument, Job};
 use crate::random::Random;
 use crate::values::Type;
 
-const LENGTHS: [usize; 4] = [1, 257, 1003, 70_001];
+const LENGTHS: [usize; 4] = [9, 257, 1003, 70_001];
 const PICTURES: [(usize, usize); 4] = [(1, 9), (40, 23), (65, 17), (311, 207)];
 
 /// Bytes from row to row of a picture of floats: no multiple of its width.
@@ -50,7 +50,8 @@ fn vectors(root: &Path) -> Result<Vec<Trial>> {
         trials.push(Trial::new(format!("daxpy {n}"), Type::F64, daxpy));
         let words = job(&copy, "copy_u32").input(&a).output(&vec![0_u32; n + 1]).u64(n as u64);
         trials.push(Trial::new(format!("copy_u32 {n}"), I32, words));
-        let quads = job(&copy, "copy_u128").input(&random.u32s(4 * n)).output(&vec![0_u32; 4 * n + 4]).u64(n as u64);
+        let quads =
+            job(&copy, "copy_u128").input(&random.u32s(4 * n)).output(&vec![0_u32; 4 * n + 4]).u64(n as u64);
         trials.push(Trial::new(format!("copy_u128 {n}"), I32, quads));
         let sums = Job::new(&reduce, "reduce_sum").shape([5, 1], [224, 1]);
         let sums = sums.input(&random.f32s(n, -10.0..10.0)).output(&[-1.0_f32; 5]).u32(length);
@@ -108,7 +109,8 @@ fn fills(root: &Path) -> Result<Vec<Trial>> {
         let (width, height) = (37, 11);
         let pitch = (width * size).next_multiple_of(64);
         let job = Job::new(&text, &format!("fill_pitched_u{bits}")).shape([2, 1], [8, 3]);
-        let job = job.output(&vec![0x11_u8; pitch * height]).u64(pitch as u64).u64(width as u64).u64(height as u64);
+        let job =
+            job.output(&vec![0x11_u8; pitch * height]).u64(pitch as u64).u64(width as u64).u64(height as u64);
         let job = values.iter().cloned().fold(job, Job::argument);
         trials.push(Trial::new(format!("fill_pitched_u{bits}"), U8, job));
     }

@@ -37,7 +37,9 @@ pub fn triton(root: &Path) -> Result<Vec<Trial>> {
         let job = job.input(&random.f32s(n, 0.5..1.5)).input(&random.f32s(n, -1.0..1.0));
         let job = scratch(job.u32(n as u32).f32(1e-5));
         // An approximate square root and quotient before one rounding to a half of at most 8: one unit of its last place.
-        trials.push(Trial::new(format!("layernorm {rows} × {n}"), Type::F16, job).rule(Rule::Within(1.0 / 128.0)));
+        trials.push(
+            Trial::new(format!("layernorm {rows} × {n}"), Type::F16, job).rule(Rule::Within(1.0 / 128.0)),
+        );
     }
     Ok(trials)
 }
@@ -46,6 +48,11 @@ pub fn triton(root: &Path) -> Result<Vec<Trial>> {
 /// stride.
 fn array(job: Job, n: usize, data: impl FnOnce(Job) -> Job) -> Job {
     data(job.u64(0).u64(0).u64(n as u64).u64(4)).u64(n as u64).u64(4)
+}
+
+/// The same for code with debug information, whose PTX says that the first two are pointers.
+fn array_with_pointers(job: Job, n: usize, data: impl FnOnce(Job) -> Job) -> Job {
+    data(job.input(&[0_u64]).input(&[0_u64]).u64(n as u64).u64(4)).u64(n as u64).u64(4)
 }
 
 /// A matrix of floats, row after row.
@@ -64,14 +71,17 @@ pub fn numba(root: &Path) -> Result<Vec<Trial>> {
     };
     let mut random = Random::new(3002);
     let mut trials = Vec::new();
-    for name in ["saxpy", "saxpy_dbg"] {
-        let (text, kernel) = file(name)?;
-        for n in [1, 1001] {
-            let job = Job::new(&text, &kernel).shape([(n as u32).div_ceil(128), 1], [128, 1]);
-            let (x, y) = (random.f32s(n, -1e3..1e3), random.f32s(n, -1e3..1e3));
-            let job = array(job.f32(1.7), n, |job| job.input(&x));
-            trials.push(Trial::new(format!("{name} {n}"), Type::F32, array(job, n, |job| job.output(&y))));
-        }
+    let (text, kernel) = file("saxpy")?;
+    let (debug_text, debug_kernel) = file("saxpy_dbg")?;
+    for n in [1, 1001] {
+        let blocks = [(n as u32).div_ceil(128), 1];
+        let (x, y) = (random.f32s(n, -1e3..1e3), random.f32s(n, -1e3..1e3));
+        let job = array(Job::new(&text, &kernel).shape(blocks, [128, 1]).f32(1.7), n, |job| job.input(&x));
+        trials.push(Trial::new(format!("saxpy {n}"), Type::F32, array(job, n, |job| job.output(&y))));
+        let job = Job::new(&debug_text, &debug_kernel).shape(blocks, [128, 1]).f32(1.7);
+        let job = array_with_pointers(job, n, |job| job.input(&x));
+        let job = array_with_pointers(job, n, |job| job.output(&y));
+        trials.push(Trial::new(format!("saxpy_dbg {n}"), Type::F32, job));
     }
     let (text, kernel) = file("reduce")?;
     let x = random.f32s(200, -10.0..10.0);
