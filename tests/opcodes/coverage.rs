@@ -13,7 +13,7 @@ macro_rules! tables {
 /// Name and text of each table.
 pub const TABLES: &[(&str, &str)] = tables! {
     "text.txt" "integer.txt" "bits.txt" "float.txt" "approximate.txt" "half.txt" "convert.txt" "control.txt" "warp.txt"
-    "barrier.txt" "memory.txt" "unspecified.txt" "atomics.txt" "asynchronous.txt" "mma.txt"
+    "barrier.txt" "memory.txt" "unspecified.txt" "atomics.txt" "asynchronous.txt" "mma.txt" "recorded.txt"
 };
 
 /// Opcodes of the language that the host device executes.

@@ -78,7 +78,7 @@ impl Type {
     }
 
     /// The number that bits of a float type stand for.
-    fn number(self, bits: u64) -> Option<f64> {
+    pub fn number(self, bits: u64) -> Option<f64> {
         match self {
             Self::F16 => Some(f64::from(half::from_f16(bits as u16))),
             Self::Bf16 => Some(f64::from(f32::from_bits((bits as u32) << 16))),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use scoped_gpu::Device;
 
-use crate::driver::{Failure, Gpu};
+use crate::driver::Gpu;
 use crate::format::{Case, Tolerance};
 use crate::host;
 use crate::job::Job;
@@ -201,13 +201,14 @@ fn compare(outcome: &mut Outcome, host: &Device, gpu: &mut Gpu, case: &Case, tab
     };
     let (Some(ours), Some(theirs)) = (on_host.first(), on_gpu.first()) else { return Ok(()) };
     let threads = case.all_threads();
+    // The manual bounds errors in a part of the domain only, which random bits leave.
+    let approximate = case.body.iter().any(|line| line.contains(".approx") || line.contains(".full"));
     for (index, register) in case.outputs.iter().enumerate() {
         for thread in 0..threads {
             let expected = case.expected.get(index).and_then(|column| column.get(thread)).copied();
-            // What the table leaves open is nobody's to compare, except alone.
             let at = index * threads + thread;
             let (ours, theirs) = (word(ours, at, 8), word(theirs, at, 8));
-            let open = expected == Some(Value::Any);
+            let open = expected == Some(Value::Any) || !table && approximate;
             let words = || {
                 let ty = register.ty;
                 let (name, inputs) = (&register.name, inputs(case, thread));

@@ -348,7 +348,8 @@ pub(super) fn has_property(property: FloatProperty, ty: Type, a: u64) -> bool {
         FloatProperty::Infinite => infinite,
         FloatProperty::Number => !nan,
         FloatProperty::NotANumber => nan,
-        FloatProperty::Normal => !nan && !infinite && !format.is_subnormal(a) && !format.is_zero(a),
+        // zeros are normal numbers here (PTX manual, testp)
+        FloatProperty::Normal => !nan && !infinite && !format.is_subnormal(a),
         FloatProperty::Subnormal => format.is_subnormal(a),
     }
 }

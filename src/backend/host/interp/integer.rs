@@ -44,7 +44,7 @@ pub(super) fn part_type(ty: Type) -> Type {
     }
 }
 
-/// `a op b` of one part. Division by zero gives all ones (`rem`: the dividend), which PTX leaves open.
+/// `a op b` of one part. Division by zero gives all ones, quotient and remainder: PTX leaves it open, GPUs do so.
 pub(super) fn binary(op: IntegerOp, ty: Type, saturate: bool, a: u64, b: u64) -> u64 {
     let ty = part_type(ty);
     let (x, y) = (value(a, ty), value(b, ty));
@@ -56,8 +56,7 @@ pub(super) fn binary(op: IntegerOp, ty: Type, saturate: bool, a: u64, b: u64) ->
         IntegerOp::MulWide => multiply(MulPart::Wide, ty, a, b),
         IntegerOp::Mul24Lo => multiply(MulPart::Lo24, ty, a, b),
         IntegerOp::Mul24Hi => multiply(MulPart::Hi24, ty, a, b),
-        IntegerOp::Div if y == 0 => mask(ty.bits()),
-        IntegerOp::Rem if y == 0 => a & mask(ty.bits()),
+        IntegerOp::Div | IntegerOp::Rem if y == 0 => mask(ty.bits()),
         IntegerOp::Div => fit(x / y, ty, false),
         IntegerOp::Rem => fit(x % y, ty, false),
         IntegerOp::Min => fit(x.min(y), ty, false),

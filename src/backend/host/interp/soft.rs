@@ -212,7 +212,8 @@ pub(super) fn divide(a: Exact, b: Exact) -> Exact {
     if a.magnitude == 0 {
         return Exact { negative, exponent: 0, magnitude: 0 };
     }
-    let left = a.magnitude.leading_zeros();
+    // One bit stays free for the sticky one: a divisor of 1, the smallest subnormal, leaves the quotient as wide.
+    let left = a.magnitude.leading_zeros().saturating_sub(1);
     let dividend = a.magnitude << left;
     let quotient = dividend / b.magnitude;
     let sticky = u128::from(!dividend.is_multiple_of(b.magnitude));
