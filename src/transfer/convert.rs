@@ -4,7 +4,9 @@ use num_traits::AsPrimitive;
 
 use crate::element::Element;
 use crate::error::{Error, ErrorKind};
-use crate::memory::{Buffer, Linear, Pitched, PitchedView, PitchedViewMut, RectView, RectViewMut, View, ViewMut};
+use crate::memory::{
+    Buffer, Linear, Pitched, PitchedView, PitchedViewMut, RectView, RectViewMut, View, ViewMut,
+};
 
 macro_rules! converting_reads {
     ($($name:ident $(<$life:lifetime>)?),+) => {$(

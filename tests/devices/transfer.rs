@@ -252,6 +252,7 @@ const TESTS: &[Test] = &[
     test!(structure_of_the_callers),
     test!(ranges_of_linear).shows(&[37]),
     test!(window_with_a_default_outside).shows(&[37]),
+    test!(copies_that_convert).shows(&[37]),
     test!(rectangle_of_pitched),
     test!(random_rectangles_against_a_loop).shows(&[36]),
     test!(padding_is_never_written).shows(&[36]),
@@ -259,3 +260,25 @@ const TESTS: &[Test] = &[
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "transfer", tests: TESTS };
+
+/// Elements converted on the way, as `as` converts them.
+fn copies_that_convert(case: &mut Case) -> anyhow::Result<()> {
+    case.device.scope(|ctx| {
+        ctx.alloc((zeros::<f32>(5), pitched::<u8>(3, 2)), |(mut x, mut image)| {
+            x.copy_from_host_as(&[1u64, 16_777_217, u64::MAX, 0, 7])?;
+            let rounded = [1.0, 16_777_216.0, 18_446_744_073_709_551_616.0, 0.0, 7.0];
+            anyhow::ensure!(x.to_vec()? == rounded, "{:?}", x.to_vec()?);
+            x.copy_from_host(&[-3.7, 300.5, f32::NAN, f32::INFINITY, 254.999])?;
+            let bytes = x.to_vec_as::<u8>()?;
+            anyhow::ensure!(bytes == [0, 255, 0, 255, 254], "{bytes:?}");
+            image.copy_from_host_as(&[0i32, 1, 255, 256, -1, 511])?;
+            let wide = image.to_vec_as::<f64>()?;
+            anyhow::ensure!(wide == [0.0, 1.0, 255.0, 0.0, 255.0, 255.0], "{wide:?}");
+            let Err(error) = x.copy_from_host_as(&[1u8, 2]) else { anyhow::bail!("2 elements fill 5") };
+            anyhow::ensure!(
+                error.to_string() == "copy from the host: 5 elements on the device, 2 on the host"
+            );
+            Ok(())
+        })
+    })
+}

@@ -1,6 +1,8 @@
 //! A planted bug: the kernel, what strict mode must say, and how both are compared.
 
-use scoped_gpu::{Blame, Device, Error, FaultKind, Launch, Linear, Read, ReadWrite, Site, linear, uninit, zeros};
+use scoped_gpu::{
+    Blame, Device, Error, FaultKind, Launch, Linear, Read, ReadWrite, Site, linear, uninit, zeros,
+};
 
 /// What a fault must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
