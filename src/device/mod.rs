@@ -97,9 +97,9 @@ impl Device {
             (),
             |()| f(&context),
             |(), here| {
-                let closed = core.close(here);
-                self.shared.leave();
-                closed
+                // The scope is counted out also if closing panicked, which would be a mistake of this crate.
+                scopeguard::defer! { self.shared.leave() }
+                core.close(here)
             },
         )
     }

@@ -1,4 +1,5 @@
 //! Moving data: what a copy is (`plan`), and the blocking verbs of arrays and views. Queued ones are in `stream`.
 
 mod blocking;
+mod convert;
 pub(crate) mod plan;

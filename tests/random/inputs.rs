@@ -7,8 +7,8 @@ use crate::random::Random;
 const HEADER: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
 
 /// Registers that the corpus' instructions name.
-const REGISTERS: &str = ".reg .pred %p<40>; .reg .b16 %rs<60>; .reg .b32 %r<200>; .reg .b64 %rd<120>;\n\
-                         .reg .f32 %f<200>; .reg .f64 %fd<60>;\n";
+const REGISTERS: &str = ".reg .pred %p<200>; .reg .b16 %rs<200>; .reg .b32 %r<900>; .reg .b64 %rd<500>;\n\
+                         .reg .f32 %f<900>; .reg .f64 %fd<200>;\n";
 
 /// Beginnings after which a lone token has a chance.
 const STARTS: [&str; 9] = [
@@ -117,12 +117,13 @@ fn splice(corpus: &Corpus, random: &mut Random) -> Vec<u8> {
     }
     bytes.extend(b"\nret; }\n");
     for _ in 0..random.below(4) {
-        let at = random.below(bytes.len() as u64) as usize;
+        // never the first byte, so that one stays
+        let at = 1 + random.below(bytes.len() as u64 - 1) as usize;
         match random.below(4) {
             0 => bytes[at] = random.below(256) as u8,
-            1 => drop(bytes.remove(at)),
+            1 if bytes.len() > 2 => drop(bytes.remove(at)),
             2 => bytes.insert(at, *pick(PUNCTUATION, random)),
-            _ => bytes.truncate(at + 1),
+            _ => bytes.truncate(at.max(2)),
         }
     }
     bytes

@@ -1,6 +1,7 @@
 //! Whole kernels through the interpreter: PTX text in, memory out. What one instruction computes is tested beside
 //! its function; here it is about warps, blocks, memory and faults.
 
+mod by_value;
 mod common;
 mod corpus;
 mod divergence;

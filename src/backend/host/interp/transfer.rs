@@ -110,11 +110,57 @@ impl<M: GlobalMemory> Global<'_, M> {
                 let origin = addresses.lane(0).wrapping_sub(offset as u64);
                 self.gather(rows, &addresses, mask, d, allocation, origin);
             }
+            Pattern::Scattered { allocation, origin } if N == 1 && mask == FULL => {
+                let row = self.gather_halves(&addresses, allocation, origin);
+                put32(rows, mask, d[0], &row);
+            }
             Pattern::Scattered { allocation, origin } => {
                 self.gather(rows, &addresses, mask, d, allocation, origin);
             }
         }
         true
+    }
+
+    /// One 32-bit element of each lane, half a warp at a time: in blocks 16 threads wide a half is one row of the
+    /// block, and the halves often read the same, or each reads one place or 16 neighbours.
+    #[inline(always)]
+    fn gather_halves(&mut self, addresses: &Row64, allocation: u32, origin: u64) -> Row32 {
+        let mut halves = [[0_u64; 16]; 2];
+        let (mut repeated, mut same, mut consecutive) = (true, true, true);
+        for k in 0..4 {
+            for i in 0..4 {
+                let lane = k * 4 + i;
+                let (low, high) = (addresses.0[k][i], addresses.0[k + 4][i]);
+                let from_low = low.wrapping_sub(addresses.0[0][0]);
+                let from_high = high.wrapping_sub(addresses.0[4][0]);
+                repeated &= low == high;
+                same &= from_low | from_high == 0;
+                consecutive &= from_low == 4 * lane as u64 && from_high == 4 * lane as u64;
+                (halves[0][lane], halves[1][lane]) = (low, high);
+            }
+        }
+        let offset = |half: &[u64; 16]| half[0].wrapping_sub(origin) as usize;
+        let words: [[u32; 16]; 2] = if same {
+            halves.map(|half| [u32::from_le_bytes(self.memory.read::<4>(allocation, offset(&half))); 16])
+        } else if consecutive {
+            halves.map(|half| {
+                let bytes = self.memory.read::<64>(allocation, offset(&half));
+                let mut words = [0; 16];
+                for (word, chunk) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+                    *word = u32::from_le_bytes(*chunk);
+                }
+                words
+            })
+        } else if repeated {
+            [self.memory.read_words(allocation, &halves[0], origin); 2]
+        } else {
+            halves.map(|half| self.memory.read_words(allocation, &half, origin))
+        };
+        let mut row = Row32::splat(0);
+        for (lane, word) in words.as_flattened().iter().enumerate() {
+            row.0[lane / 8][lane % 8] = *word;
+        }
+        row
     }
 
     #[inline(always)]

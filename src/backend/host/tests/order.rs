@@ -99,8 +99,8 @@ fn asking_often_enough_is_waiting() {
     queue_fill(&device, two, a, 1, 9).unwrap();
     let last = device.record(two).unwrap();
     let asked = (1..100).find(|_| device.is_done(last).unwrap());
-    // three fills, the wait, the fourth fill; the marks themselves stand behind
-    assert_eq!(asked, Some(5));
+    // three fills and the mark behind them, the wait, the fourth fill and its mark
+    assert_eq!(asked, Some(7));
     assert_eq!(read(&device, a, 1), [9]);
 }
 
