@@ -120,8 +120,8 @@ impl Gpu {
         // SAFETY: the same.
         functions.check("cuDeviceGet", unsafe { (functions.device)(&mut device, 0) })?;
         // SAFETY: the length given is the array's, and the driver ends the name with 0 within it.
-        functions
-            .check("cuDeviceGetName", unsafe { (functions.device_name)(name.as_mut_ptr(), 128, device) })?;
+        let code = unsafe { (functions.device_name)(name.as_mut_ptr(), 128, device) };
+        functions.check("cuDeviceGetName", code)?;
         // SAFETY: the name ends with 0 inside the array, which was zeroed.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let name = format!("{name}, CUDA driver {}.{}", version / 1000, version % 1000 / 10);
