@@ -3,8 +3,15 @@
 
 use crate::case::{Case, Kind};
 
-const CASE: Case =
-    Case { name: "", shape: (1, 32), bug: "", corrected: "", kind: Kind::DivergentBarrier, place: (0, 16) };
+const CASE: Case = Case {
+    name: "",
+    shape: (1, 32),
+    bug: "",
+    corrected: "",
+    kind: Kind::DivergentBarrier,
+    place: (0, 16),
+    missed: None,
+};
 
 pub const CASES: [Case; 5] = [
     Case {

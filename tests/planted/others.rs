@@ -2,8 +2,15 @@
 
 use crate::case::{Case, Kind};
 
-const CASE: Case =
-    Case { name: "", shape: (1, 32), bug: "", corrected: "", kind: Kind::DivisionByZero, place: (0, 0) };
+const CASE: Case = Case {
+    name: "",
+    shape: (1, 32),
+    bug: "",
+    corrected: "",
+    kind: Kind::DivisionByZero,
+    place: (0, 0),
+    missed: None,
+};
 
 pub const CASES: [Case; 5] = [
     Case {

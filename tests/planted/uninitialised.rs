@@ -2,8 +2,15 @@
 
 use crate::case::{Case, Kind};
 
-const CASE: Case =
-    Case { name: "", shape: (1, 32), bug: "", corrected: "", kind: Kind::Uninitialised, place: (0, 0) };
+const CASE: Case = Case {
+    name: "",
+    shape: (1, 32),
+    bug: "",
+    corrected: "",
+    kind: Kind::Uninitialised,
+    place: (0, 0),
+    missed: None,
+};
 
 pub const CASES: [Case; 5] = [
     Case {
@@ -80,6 +87,7 @@ st.global.u32 [%rd4], %r1;
 ld.global.u32 %r10, [%rd4];
 ",
         place: (0, 16),
+        missed: Some("strict mode keeps no record of what was written to global memory"),
         ..CASE
     },
 ];
