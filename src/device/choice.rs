@@ -94,7 +94,11 @@ fn process_device() -> Result<&'static Device, Error> {
         Err(std::env::VarError::NotPresent) => Ok(Device::cuda(0).unwrap_or_else(|_| Device::host())),
         Err(std::env::VarError::NotUnicode(name)) => Device::named(&name.to_string_lossy()),
     });
-    device
-        .as_ref()
-        .map_err(|error| Error::new(ErrorKind::DeviceUnavailable { message: format!("{VARIABLE}: {error}") }))
+    // No closure here: an error's location is the caller's.
+    match device {
+        Ok(device) => Ok(device),
+        Err(error) => {
+            Err(Error::new(ErrorKind::DeviceUnavailable { message: format!("{VARIABLE}: {error}") }))
+        }
+    }
 }
