@@ -61,7 +61,7 @@ pub enum FaultKind {
     Deadlock,
     /// `bar.sync` reached by some threads of a warp only (strict mode).
     DivergentBarrier,
-    /// A read of a register, or of local or shared memory, that nothing has written (strict mode).
+    /// A read of memory or of a register that nothing has written (strict mode).
     Uninitialised,
     /// Two threads touch the same bytes without an order between them, one of them writing (strict mode).
     DataRace {

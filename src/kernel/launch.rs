@@ -90,8 +90,8 @@ impl Launch {
         self
     }
 
-    /// Makes the host device report also what hardware lets pass: reads of registers, local and shared memory that
-    /// nothing has written, data races, barriers and shuffles that some lanes miss, division by zero. Slower.
+    /// Makes the host device report also what hardware lets pass: reads of memory and registers that nothing has
+    /// written, data races, barriers and shuffles that some lanes miss, division by zero. Slower.
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;

@@ -2,15 +2,8 @@
 
 use crate::case::{Case, Kind};
 
-const CASE: Case = Case {
-    name: "",
-    shape: (1, 32),
-    bug: "",
-    corrected: "",
-    kind: Kind::DivisionByZero,
-    place: (0, 0),
-    missed: None,
-};
+const CASE: Case =
+    Case { name: "", shape: (1, 32), bug: "", corrected: "", kind: Kind::DivisionByZero, place: (0, 0) };
 
 pub const CASES: [Case; 5] = [
     Case {

@@ -9,7 +9,6 @@ const CASE: Case = Case {
     corrected: "",
     kind: Kind::DataRace { block: 0, thread: 0 },
     place: (0, 0),
-    missed: None,
 };
 
 pub const CASES: [Case; 5] = [

@@ -14,6 +14,8 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use super::written::Written;
+
 /// Bits of an address below the slot number.
 pub(crate) const SLOT_SHIFT: u32 = 40;
 /// Where an allocation begins in its slot.
@@ -49,6 +51,7 @@ struct Slot {
     /// Length of the live allocation, or of the one that was freed here last.
     len: u64,
     bytes: Vec<u8>,
+    written: Written,
 }
 
 /// There is not enough device memory. All figures are bytes.
@@ -127,7 +130,7 @@ impl Memory {
         }
         let bytes = filled(len, fill).ok_or(refused)?;
         let index = self.next_slot().ok_or(refused)?;
-        self.slots[index] = Slot { live: true, len: asked, bytes };
+        self.slots[index] = Slot { live: true, len: asked, bytes, written: Written::default() };
         self.live_bytes += asked;
         self.live_count += 1;
         Ok(base_of(index))
@@ -140,7 +143,7 @@ impl Memory {
             Some(index) => Some(index as usize),
             None if full => None,
             None => {
-                self.slots.push(Slot { live: false, len: 0, bytes: Vec::new() });
+                self.slots.push(Slot { live: false, len: 0, bytes: Vec::new(), written: Written::default() });
                 Some(self.slots.len() - 1)
             }
         }
@@ -163,6 +166,7 @@ impl Memory {
         let slot = &mut self.slots[index];
         slot.live = false;
         slot.bytes = Vec::new();
+        slot.written = Written::default();
         self.live_bytes -= slot.len;
         self.live_count -= 1;
         self.freed.push_back(index as u32);
@@ -181,16 +185,22 @@ impl Memory {
         Ok(&self.slots[index].bytes[offset..offset + len])
     }
 
-    /// The `len` bytes from `address`, which lie in one live allocation.
+    /// The `len` bytes from `address`, which lie in one live allocation, to be written: they count as written.
     pub(crate) fn bytes_mut(&mut self, address: u64, len: usize) -> Result<&mut [u8], MemoryError> {
         let (index, offset) = self.range(address, len as u64)?;
-        Ok(&mut self.slots[index].bytes[offset..offset + len])
+        let slot = &mut self.slots[index];
+        slot.written.add(offset..offset + len);
+        Ok(&mut slot.bytes[offset..offset + len])
     }
 
-    /// Copies `len` bytes between two places, which may overlap.
+    /// Copies `len` bytes between two places, which may overlap. A copy of what nothing wrote is no more written.
     pub(crate) fn copy_within(&mut self, to: u64, from: u64, len: usize) -> Result<(), MemoryError> {
         let (to_slot, to) = self.range(to, len as u64)?;
         let (from_slot, from) = self.range(from, len as u64)?;
+        let written: Vec<_> = self.slots[from_slot].written.within(from..from + len).collect();
+        for part in written {
+            self.slots[to_slot].written.add(part.start - from + to..part.end - from + to);
+        }
         if to_slot == from_slot {
             self.slots[to_slot].bytes.copy_within(from..from + len, to);
             return Ok(());
@@ -229,6 +239,11 @@ impl Memory {
     pub(crate) fn live_allocations(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let live = self.slots.iter().enumerate().filter(|(_, slot)| slot.live);
         live.map(|(index, slot)| (base_of(index), slot.bytes.as_slice()))
+    }
+
+    /// What was written of every live allocation, in the order of their addresses.
+    pub(crate) fn written_mut(&mut self) -> impl Iterator<Item = &mut Written> {
+        self.slots.iter_mut().filter(|slot| slot.live).map(|slot| &mut slot.written)
     }
 
     /// Slot index and offset of an address whose slot holds a live allocation.

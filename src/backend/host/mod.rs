@@ -15,6 +15,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod written;
 
 use std::fmt;
 use std::ptr::NonNull;

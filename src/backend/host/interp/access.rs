@@ -77,12 +77,17 @@ impl Reachable {
     /// Which of `count` allocations the launch may write.
     pub(super) fn writable_allocations(&self, count: usize) -> Vec<bool> {
         let mut writable = vec![false; count];
-        for stretch in self.stretches.iter().filter(|stretch| stretch.writable) {
+        for stretch in self.writable() {
             if let Some(entry) = writable.get_mut(stretch.allocation as usize) {
                 *entry = true;
             }
         }
         writable
+    }
+
+    /// Every stretch that the launch may write.
+    pub(super) fn writable(&self) -> impl Iterator<Item = &Stretch> {
+        self.stretches.iter().filter(|stretch| stretch.writable)
     }
 
     pub(super) fn is_constant(&self, address: u64) -> bool {

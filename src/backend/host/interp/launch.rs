@@ -1,5 +1,6 @@
 //! A launch from request to result: what it may touch is collected, blocks run in order, a fault is completed.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::access::{Reachable, Stretch};
@@ -71,7 +72,12 @@ pub(crate) fn run(
 ) -> Result<Statistics, Box<Fault>> {
     let heap = heap(memory, request);
     let launch = resolve(memory, request, heap);
-    let result = run_blocks(memory, request, &launch, sink);
+    let mut strict = request.strict.then(|| {
+        let written = memory.written_mut().map(|written| written.clone()).collect();
+        Box::new(Strict::new(&launch, written))
+    });
+    let result = run_blocks(memory, request, &launch, &mut strict, sink);
+    note_written(memory, &launch, strict.as_deref());
     let result = result.map_err(|(raise, block)| {
         let mut fault = report::fault(memory, request, &raise, block);
         fault.contained = request.access == AccessRule::Buffers;
@@ -91,6 +97,7 @@ fn run_blocks(
     memory: &mut Memory,
     request: &LaunchRequest,
     launch: &Launch,
+    strict: &mut Option<Box<Strict>>,
     sink: &mut dyn FnMut(&str),
 ) -> Result<Statistics, Raised> {
     let mut allocations: Vec<&mut [u8]> = memory.live_allocations_mut().map(|(_, bytes)| bytes).collect();
@@ -106,16 +113,32 @@ fn run_blocks(
     }
     let mut context = Context::new(launch, Direct { allocations }, &tids);
     context.statistics = request.statistics.then(Box::default);
-    context.strict = request.strict.then(|| Box::new(Strict::new(launch)));
+    context.strict = strict.take();
     let mut warps = Vec::new();
-    for index in begin..blocks {
+    let result = (begin..blocks).try_for_each(|index| {
         let result = context.run_block(index, &mut warps);
         context.output.drain(..).for_each(|text| sink(&text));
-        if let Err(raise) = result {
-            return Err((raise, context.block));
+        result.map_err(|raise| (raise, context.block))
+    });
+    *strict = context.strict.take();
+    result?;
+    Ok(context.statistics.map(|statistics| *statistics).unwrap_or_default())
+}
+
+/// Notes what the launch wrote: as strict mode saw it, else whatever it was given to write.
+fn note_written(memory: &mut Memory, launch: &Launch, strict: Option<&Strict>) {
+    let mut written: Vec<_> = memory.written_mut().collect();
+    let mut note = |allocation: u32, range: Range<usize>| {
+        if let Some(written) = written.get_mut(allocation as usize) {
+            written.add(range);
+        }
+    };
+    match strict {
+        Some(strict) => strict.each_written(note),
+        None => {
+            launch.reachable.writable().for_each(|s| note(s.allocation, s.offset..s.offset + s.len as usize))
         }
     }
-    Ok(context.statistics.map(|statistics| *statistics).unwrap_or_default())
 }
 
 /// A heap for kernels of modules that call `malloc`; none if there is no room for one.

@@ -151,6 +151,8 @@ impl Instance {
         for (variable, place) in self.program.module.variables.iter().zip(&mut self.variables) {
             if matches!(variable.space, Space::Global | Space::Const) {
                 let address = memory.allocate(variable.size as usize, 0)?;
+                // a variable without an initialiser holds zeros, which counts as written
+                let _ = memory.bytes_mut(address, variable.size as usize);
                 *place = Some((address, variable.size));
             }
         }

@@ -1,6 +1,7 @@
 //! What strict mode remembers of each byte of memory: who wrote it last, and who read it since.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::order::Thread;
 use crate::fault::AccessKind;
@@ -56,9 +57,17 @@ impl Shadow {
         (offset..offset + size).any(|at| self.byte(at).writer.is_some())
     }
 
-    /// Were all of them?
-    pub(super) fn all_written(&self, offset: usize, size: usize) -> bool {
-        (offset..offset + size).all(|at| self.byte(at).writer.is_some())
+    /// Gives each range that was written in this launch to `note`, in any order.
+    pub(super) fn each_written(&self, mut note: impl FnMut(Range<usize>)) {
+        for (page, bytes) in &self.pages {
+            let mut at = page * PAGE;
+            for run in bytes.chunk_by(|a, b| a.writer.is_some() == b.writer.is_some()) {
+                if run[0].writer.is_some() {
+                    note(at..at + run.len());
+                }
+                at += run.len();
+            }
+        }
     }
 
     /// Notes an access. `is_before`: is that access ordered before this one?
@@ -118,6 +127,9 @@ mod tests {
         assert_eq!(conflict.with.pc, 2, "the same value, but somebody read it");
         assert!(shadow.touch(8, 4, &touch(AccessKind::Atomic, 1, 5, 0), own(1)).is_ok());
         assert!(shadow.touch(8, 4, &touch(AccessKind::Atomic, 2, 6, 0), own(2)).is_ok());
-        assert!(shadow.written(9, 1) && !shadow.all_written(6, 4));
+        assert!(shadow.written(9, 1) && !shadow.written(6, 2));
+        let mut ranges = Vec::new();
+        shadow.each_written(|range| ranges.push(range));
+        assert_eq!(ranges, [0..4, 8..12]);
     }
 }

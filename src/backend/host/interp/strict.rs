@@ -2,6 +2,7 @@
 //! who is ordered before whom in `order`. The loop of `observed` asks before it runs an instruction.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::access::{Place, Raise};
 use super::context::Launch;
@@ -9,6 +10,7 @@ use super::order::{Order, Thread};
 use super::other::Lanes;
 use super::registers::{FULL, Frame, LANES, lanes};
 use super::shadow::{Conflict, Mark, Shadow, Touch};
+use crate::backend::host::written::Written;
 use crate::fault::{Access, AccessKind, FaultKind, Site, Space as FaultSpace};
 use crate::ptx::ir::{Inst, IntegerOp, MemoryOrder, Op, Reg, RegClass};
 
@@ -20,6 +22,8 @@ pub(super) struct Strict {
     written: HashMap<(u32, RegClass, u32), u32>,
     order: Order,
     global: HashMap<u32, Shadow>,
+    /// What of each allocation was written before the launch.
+    before: Vec<Written>,
     shared: Shadow,
     /// Bytes of local variables that were written, by thread of the block.
     local: HashMap<u32, Vec<bool>>,
@@ -42,13 +46,15 @@ pub(super) struct Event {
 }
 
 impl Strict {
-    pub(super) fn new(launch: &Launch) -> Self {
+    /// Watches a launch; `before` says what of each allocation was written before it.
+    pub(super) fn new(launch: &Launch, before: Vec<Written>) -> Self {
         let layouts = launch.program().functions.iter();
         Self {
             frames: layouts.map(|layout| (layout.in_offset, layout.frame_bytes)).collect(),
             written: HashMap::new(),
             order: Order::default(),
             global: HashMap::new(),
+            before,
             shared: Shadow::default(),
             local: HashMap::new(),
             threads: launch.threads(),
@@ -197,6 +203,13 @@ impl Strict {
         Thread { block: self.block, thread: warp * LANES as u32 + lane }
     }
 
+    /// Gives each range of global memory that the launch wrote to `note`, with its allocation.
+    pub(super) fn each_written(&self, mut note: impl FnMut(u32, Range<usize>)) {
+        for (&allocation, shadow) in &self.global {
+            shadow.each_written(|range| note(allocation, range));
+        }
+    }
+
     /// Checks an access and notes it.
     pub(super) fn access(
         &mut self,
@@ -239,11 +252,18 @@ impl Strict {
             ordered: ordered || event.kind == AccessKind::Atomic,
         };
         let touch = Touch { kind: event.kind, mark, data: event.data };
-        let is_shared = space == FaultSpace::Shared;
         if event.non_coherent && shadow.written(offset, size) {
             return refuse(FaultKind::NonCoherentLoad, space, offset as u64);
         }
-        if is_shared && event.kind != AccessKind::Store && !shadow.all_written(offset, size) {
+        let before = match place {
+            Place::Global { allocation, .. } => self.before.get(allocation as usize),
+            _ => None,
+        };
+        let holds = |at| shadow.written(at, 1) || before.is_some_and(|before| before.contains(at..at + 1));
+        if event.kind != AccessKind::Store
+            && !before.is_some_and(|before| before.contains(offset..offset + size))
+            && !(offset..offset + size).all(holds)
+        {
             return refuse(FaultKind::Uninitialised, space, offset as u64);
         }
         let order = &self.order;

@@ -93,3 +93,36 @@ fn non_coherent_loads_of_written_data() {
     assert_eq!(strict(32, &body("ld.global.nc.u32")), Err(FaultKind::NonCoherentLoad));
     assert_eq!(strict(32, &body("ld.global.u32")), Ok(()));
 }
+
+#[test]
+fn global_memory_counts_as_written_by_the_host_and_by_kernels() {
+    let bytes = 32 * 8;
+    let mut rig = body_rig("ld.global.u32 %r1, [%rd0+4];\nst.global.u32 [%rd0], %r1;");
+    rig.strict = true;
+    let out = rig.memory.allocate(bytes, 0).unwrap();
+    let args = [Arg::Out(out)];
+    let mut run = |rig: &mut Rig| {
+        rig.launch("k", 1, 32, 0, &args)
+            .map(drop)
+            .map_err(|fault| (fault.kind.clone(), fault.site.clone().unwrap().thread[0]))
+    };
+    assert_eq!(run(&mut rig), Err((FaultKind::Uninitialised, 0)));
+    // the host writes what the first sixteen threads read
+    rig.memory.bytes_mut(out, bytes / 2).unwrap().fill(1);
+    assert_eq!(run(&mut rig), Err((FaultKind::Uninitialised, 16)));
+    // a copy of what nothing wrote is no better
+    rig.memory.copy_within(out + 128, out + 64, 128).unwrap();
+    assert_eq!(run(&mut rig), Err((FaultKind::Uninitialised, 24)));
+    // nobody watches this launch, which may write all of it
+    rig.strict = false;
+    assert_eq!(run(&mut rig), Ok(()));
+    rig.strict = true;
+    assert_eq!(run(&mut rig), Ok(()));
+    // a watched launch wrote what it wrote: every second word
+    let mut rig = body_rig("st.global.u32 [%rd0], %r0;");
+    rig.strict = true;
+    let out = rig.memory.allocate(bytes, 0).unwrap();
+    rig.launch("k", 1, 32, 0, &[Arg::Out(out)]).unwrap();
+    let written = rig.memory.written_mut().next().unwrap();
+    assert!((0..32).all(|i| written.contains(i * 8..i * 8 + 4) && !written.contains(i * 8 + 4..i * 8 + 5)));
+}
