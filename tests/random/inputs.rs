@@ -1,14 +1,8 @@
 //! Random PTX, from noise to programs that are nearly right. Input number `i` of a seed is always the same text.
 
 use crate::corpus::{Corpus, PUNCTUATION};
+use crate::frame::{HEADER, kernel};
 use crate::random::Random;
-
-/// What a module begins with.
-const HEADER: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
-
-/// Registers that the corpus' instructions name.
-const REGISTERS: &str = ".reg .pred %p<200>; .reg .b16 %rs<200>; .reg .b32 %r<900>; .reg .b64 %rd<500>;\n\
-                         .reg .f32 %f<900>; .reg .f64 %fd<200>;\n";
 
 /// Beginnings after which a lone token has a chance.
 const STARTS: [&str; 9] = [
@@ -52,15 +46,6 @@ pub fn input(corpus: &Corpus, seed: u64, index: u64) -> (Kind, String) {
         }
     };
     (kind, String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// A kernel `k` of two buffers and a number whose body is `body`; its registers are set.
-pub fn kernel(body: &str) -> String {
-    format!(
-        "{HEADER}.extern .shared .align 16 .b8 dynamic[];\n.visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, \
-         .param .u32 k_param_2)\n{{\n{REGISTERS}ld.param.u64 %rd1, [k_param_0];\nld.param.u64 %rd2, [k_param_1];\n\
-         mov.u32 %r1, %tid.x;\nmov.b32 %r2, dynamic;\nsetp.lt.u32 %p1, %r1, 7;\n$L0:\n{body}$L1:\nret;\n}}\n"
-    )
 }
 
 /// Some instructions, a few of them with other words.

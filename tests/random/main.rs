@@ -12,6 +12,7 @@
 //! `tests/fuzz` has the same two checks for `cargo fuzz`, guided by coverage.
 
 mod corpus;
+mod frame;
 mod inputs;
 #[path = "../reference/random.rs"]
 #[expect(dead_code, reason = "numbers that other tests draw")]

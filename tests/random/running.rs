@@ -4,9 +4,9 @@ use anyhow::{Context as _, Result};
 use scoped_gpu::{Blame, Device, ErrorKind, Launch, Read, ReadWrite, linear};
 
 use crate::corpus::Corpus;
-use crate::inputs;
 use crate::random::Random;
 use crate::watch::Watch;
+use crate::{frame, inputs};
 
 /// What became of the kernels.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub fn run(seed: u64, first: u64, count: u64) -> Outcome {
     let mut outcome = Outcome::default();
     for index in first..first + count {
         let mut random = Random::new(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95));
-        let text = inputs::kernel(&inputs::instructions(&corpus, &mut random));
+        let text = frame::kernel(&inputs::instructions(&corpus, &mut random));
         watch.begin(index);
         if let Err(error) = one(&text, index % 2 == 0, &mut outcome) {
             panic!("kernel {index} of seed {seed}: {error:?}\n{text}");
