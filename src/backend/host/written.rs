@@ -20,7 +20,7 @@ impl Written {
         let last = first + self.ranges[first..].partition_point(|old| old.start <= range.end);
         let start = self.ranges[first..last].first().map_or(range.start, |old| old.start.min(range.start));
         let end = self.ranges[first..last].last().map_or(range.end, |old| old.end.max(range.end));
-        self.ranges.splice(first..last, [start..end]);
+        self.ranges.splice(first..last, std::iter::once(start..end));
     }
 
     /// Was all of `range` written?

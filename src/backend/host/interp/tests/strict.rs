@@ -101,7 +101,7 @@ fn global_memory_counts_as_written_by_the_host_and_by_kernels() {
     rig.strict = true;
     let out = rig.memory.allocate(bytes, 0).unwrap();
     let args = [Arg::Out(out)];
-    let mut run = |rig: &mut Rig| {
+    let run = |rig: &mut Rig| {
         rig.launch("k", 1, 32, 0, &args)
             .map(drop)
             .map_err(|fault| (fault.kind.clone(), fault.site.clone().unwrap().thread[0]))
