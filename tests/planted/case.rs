@@ -1,7 +1,7 @@
 //! A planted bug: the kernel, what strict mode must say, and how both are compared.
 
 use scoped_gpu::{
-    Blame, Device, Error, FaultKind, Launch, Linear, Read, ReadWrite, Site, linear, uninit, zeros,
+    Blame, Device, Error, FaultKind, Launch, Linear, Read, ReadWrite, Site, Space, linear, uninit, zeros,
 };
 
 /// What a fault must be.
@@ -115,6 +115,14 @@ pub fn is_found(case: &Case) -> Result<(), String> {
     }
     // a race of one instruction with itself has one mark
     let earlier = marked(case.bug, "// OTHER").or_else(|_| marked(case.bug, "// BUG"))?;
+    if let Some(access) = fault.access.filter(|access| access.space == Space::Global) {
+        let Some(buffer) = &fault.buffer else { return wrong("no buffer") };
+        let end = buffer.offset + i128::from(access.bytes);
+        let inside = buffer.offset >= 0 && end <= i128::from(buffer.bytes) && buffer.argument.is_some();
+        if !inside || access.address < 1 << 40 {
+            return wrong("a buffer or an address that the access does not lie in");
+        }
+    }
     if other.is_some_and(|other| other.line != earlier) {
         return wrong("the other access is another");
     }

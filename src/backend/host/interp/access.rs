@@ -38,6 +38,12 @@ pub(super) struct Reachable {
 }
 
 impl Reachable {
+    /// The address of a byte of an allocation of which some stretch is reachable.
+    pub(super) fn address_of(&self, allocation: u32, offset: usize) -> Option<u64> {
+        let stretch = self.stretches.iter().find(|stretch| stretch.allocation == allocation)?;
+        Some(stretch.start.wrapping_sub(stretch.offset as u64).wrapping_add(offset as u64))
+    }
+
     pub(super) fn new(mut stretches: Vec<Stretch>) -> Self {
         stretches.sort_by_key(|s| (s.start, !s.writable));
         let disjoint = stretches.windows(2).all(|w| w[0].start + w[0].len <= w[1].start);

@@ -221,8 +221,15 @@ impl<M: GlobalMemory> Context<'_, M> {
             data: how.data,
         };
         let launch = self.launch;
-        strict.access(&event, place, size, how.ordered, |function, pc, block, thread| {
+        let checked = strict.access(&event, place, size, how.ordered, |function, pc, block, thread| {
             super::report::site(launch.program(), launch.block, function, pc, block, thread)
+        });
+        checked.map_err(|mut raise| {
+            // Strict mode counts bytes from the allocation's start; a report is about addresses.
+            if let (Place::Global { allocation, offset }, Some(access)) = (place, &mut raise.access) {
+                access.address = launch.reachable.address_of(allocation, offset).unwrap_or(access.address);
+            }
+            raise
         })
     }
 
