@@ -51,6 +51,13 @@ pub enum ErrorKind {
         /// Bytes that this `Device` holds in live allocations.
         live: u64,
     },
+    /// The machine has not enough memory for page-locked host memory.
+    OutOfPinnedMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes of page-locked memory that this device's context already holds.
+        held: u64,
+    },
     /// A size in bytes or elements cannot be represented.
     SizeOverflow {
         /// The product that overflows.
@@ -211,6 +218,12 @@ impl fmt::Display for ErrorKind {
                 "out of device memory: asked for {asked} bytes, {free} of {total} are free, \
                  this device's live allocations hold {live}"
             ),
+            Self::OutOfPinnedMemory { asked, held } => {
+                write!(
+                    f,
+                    "out of page-locked host memory: asked for {asked} bytes beside {held} that are held"
+                )
+            }
             Self::SizeOverflow { what } => write!(f, "size overflow: {what} does not fit the address space"),
             Self::Shape { message }
             | Self::Launch { message }

@@ -98,7 +98,7 @@ impl<'ctx> Context<'ctx> {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory), and what `f` returns.
+    /// [`ErrorKind::OutOfPinnedMemory`](crate::ErrorKind::OutOfPinnedMemory), and what `f` returns.
     #[track_caller]
     #[doc(alias = "cudaMallocHost")]
     pub fn pinned<T: Element, R, E: From<Error>>(

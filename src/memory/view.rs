@@ -67,11 +67,20 @@ pub(crate) fn resolve(range: &impl RangeBounds<usize>, len: usize) -> Option<(us
 pub(crate) fn resolved(range: impl RangeBounds<usize>, len: usize, what: &str) -> (usize, usize) {
     match resolve(&range, len) {
         Some(range) => range,
-        None => panic!(
-            "range {:?}..{:?} does not fit {len} {what}",
-            range.start_bound().map(|b| *b),
-            range.end_bound().map(|b| *b)
-        ),
+        None => {
+            let (start, end) = (range.start_bound(), range.end_bound());
+            let from = match start {
+                Bound::Included(start) => start.to_string(),
+                Bound::Excluded(start) => format!("after {start}"),
+                Bound::Unbounded => String::new(),
+            };
+            let to = match end {
+                Bound::Included(end) => format!("={end}"),
+                Bound::Excluded(end) => end.to_string(),
+                Bound::Unbounded => String::new(),
+            };
+            panic!("range {from}..{to} does not fit {len} {what}")
+        }
     }
 }
 
@@ -227,4 +236,25 @@ pub(crate) fn describe(
     address: u64,
 ) -> fmt::Result {
     write!(f, "{name}<{element}> {{ {len} elements at {address:#x} }}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolved;
+
+    fn message(resolve: impl FnOnce() -> (usize, usize) + std::panic::UnwindSafe) -> String {
+        let payload = std::panic::catch_unwind(resolve).expect_err("the range does not fit");
+        *payload.downcast::<String>().expect("a formatted message")
+    }
+
+    #[test]
+    fn a_range_that_sticks_out_is_shown_as_it_was_written() {
+        assert_eq!(message(|| resolved(2..9, 4, "rows")), "range 2..9 does not fit 4 rows");
+        assert_eq!(message(|| resolved(..9, 4, "rows")), "range ..9 does not fit 4 rows");
+        assert_eq!(message(|| resolved(5.., 4, "elements")), "range 5.. does not fit 4 elements");
+        assert_eq!(message(|| resolved(1..=4, 4, "elements")), "range 1..=4 does not fit 4 elements");
+        let (high, low) = (3, 2);
+        assert_eq!(message(|| resolved(high..low, 4, "elements")), "range 3..2 does not fit 4 elements");
+        assert_eq!(resolved(1..=3, 4, "elements"), (1, 4));
+    }
 }

@@ -43,6 +43,23 @@ fn contents_are_as_asked(case: &mut Case) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Page-locked memory that the machine does not have is an error of its own kind, and not sticky.
+fn too_much_pinned_memory(case: &mut Case) -> anyhow::Result<()> {
+    case.device.scope(|ctx| {
+        let bytes = 1usize << 55;
+        let Err(error) = ctx.pinned::<u8, _, _>(bytes, |host| scoped_gpu::ok(host.len())) else {
+            anyhow::bail!("no machine has that much")
+        };
+        anyhow::ensure!(
+            error.to_string()
+                == format!("out of page-locked host memory: asked for {bytes} bytes beside 0 that are held"),
+            "{error}"
+        );
+        anyhow::ensure!(ctx.pinned::<u8, _, _>(64, |host| scoped_gpu::ok(host.len()))? == 64);
+        Ok(())
+    })
+}
+
 /// A number of arrays that is known only at run time, also none.
 fn number_of_arrays_at_run_time(case: &mut Case) -> anyhow::Result<()> {
     for count in [0, 1, 9, 40] {
@@ -248,6 +265,7 @@ fn pitch_suits_the_device(case: &mut Case) -> anyhow::Result<()> {
 
 const TESTS: &[Test] = &[
     test!(contents_are_as_asked),
+    test!(too_much_pinned_memory).only_host(),
     test!(number_of_arrays_at_run_time),
     test!(statistics_follow),
     test!(arrays_of_one_allocation_swap),

@@ -30,12 +30,7 @@ impl Pinned {
         // SAFETY: `layout` makes none of size 0.
         let pointer = unsafe { alloc_zeroed(layout) };
         let Some(pointer) = NonNull::new(pointer) else {
-            return Err(ErrorKind::OutOfMemory {
-                asked: bytes as u64,
-                free: 0,
-                total: self.bytes,
-                live: self.bytes,
-            });
+            return Err(ErrorKind::OutOfPinnedMemory { asked: bytes as u64, held: self.bytes });
         };
         self.blocks.insert(pointer.addr(), (HostPointer(pointer), layout));
         self.bytes += bytes as u64;
