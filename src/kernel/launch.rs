@@ -6,7 +6,7 @@ use crate::backend::{AccessRule, Backend, LaunchCall, Limits, StreamId};
 use crate::context::Context;
 use crate::context::core::Core;
 use crate::dim::Dim3;
-use crate::error::{Error, ErrorKind};
+use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::argument::{Arguments, Binder};
 use crate::kernel::module::Kernel;
 use crate::kernel::signature::Signature;
@@ -276,7 +276,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     };
     let dynamic_shared = shared_memory(&launch, kernel, &limits)?;
     let mut binder = Binder::new(signature);
-    arguments.bind_all(&mut binder).map_err(Error::new)?;
+    arguments.bind_all(&mut binder).at_caller()?;
     let Binder { params, buffers, touches, .. } = binder;
     let call = LaunchCall {
         module: kernel.module,
@@ -302,7 +302,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
 /// Dynamic shared memory in bytes, static and dynamic together within the device's limit.
 #[track_caller]
 fn shared_memory<S>(launch: &Launch, kernel: &Kernel<'_, S>, limits: &Limits) -> Result<u32, Error> {
-    let fixed = kernel.ptx.static_shared_bytes(&kernel.name);
+    let fixed = kernel.static_shared;
     let most = limits.shared_per_block_optin;
     let dynamic = u32::try_from(launch.shared_bytes).ok();
     match dynamic.filter(|dynamic| dynamic.checked_add(fixed).is_some_and(|sum| sum <= most)) {

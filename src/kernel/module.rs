@@ -37,6 +37,8 @@ pub struct Kernel<'ctx, S> {
     pub(crate) ptx: Arc<LoadedPtx>,
     pub(crate) name: Arc<str>,
     pub(crate) index: usize,
+    /// Bytes of shared memory that it declares; asked for at each launch.
+    pub(crate) static_shared: u32,
     brand: Brand<'ctx>,
     signature: PhantomData<fn(S)>,
 }
@@ -104,6 +106,7 @@ impl<'ctx> Module<'ctx> {
             ptx: Arc::clone(&self.ptx),
             name: Arc::from(name),
             index,
+            static_shared: self.ptx.static_shared_bytes(name),
             brand: PhantomData,
             signature: PhantomData,
         })

@@ -1,8 +1,8 @@
 //! Launches: what a device accepts and refuses, what may be an argument, and how long an argument must live.
 
 use scoped_gpu::{
-    Context, Dim3, Error, ErrorKind, FaultKind, Kernel, Launch, Limits, Module, Read, ReadWrite, Write,
-    linear, pitched, zeros,
+    Context, Dim3, Dynamic, DynamicArgument, Error, ErrorKind, FaultKind, Kernel, Launch, Limits, Module,
+    Read, ReadWrite, Write, linear, pitched, zeros,
 };
 
 use crate::harness::{Case, Chapter, Test, test};
@@ -15,6 +15,20 @@ fn add<'ctx>(ctx: &Context<'ctx>) -> Result<Kernel<'ctx, Add>, Error> {
 
 pub fn faults<'ctx>(ctx: &Context<'ctx>) -> Result<Module<'ctx>, Error> {
     ctx.module_named("faults.ptx", include_str!("kernels/faults.ptx"))
+}
+
+/// Arguments whose types are known only at run time are compared at the launch; what does not fit names the launch's line.
+fn dynamic_arguments_that_do_not_fit(case: &mut Case) -> anyhow::Result<()> {
+    case.device.scope(|ctx| {
+        let kernel = ctx.module(include_str!("../../ptx/add.ptx"))?.kernel::<Dynamic>("add")?;
+        let line = line!() + 1;
+        let Err(error) = ctx.launch(&kernel, Launch::cover(1), vec![DynamicArgument::new::<u32>(1)]) else {
+            anyhow::bail!("one argument passes for four")
+        };
+        anyhow::ensure!(matches!(error.kind(), ErrorKind::Signature { .. }), "{error}");
+        anyhow::ensure!((error.location().file(), error.location().line()) == (file!(), line), "{error:?}");
+        Ok(())
+    })
 }
 
 /// A launch over no elements is no launch: the kernel, which would trap, does not run.
@@ -219,6 +233,7 @@ fn budget_of_steps(case: &mut Case) -> anyhow::Result<()> {
 }
 
 const TESTS: &[Test] = &[
+    test!(dynamic_arguments_that_do_not_fit).shows(&[38]),
     test!(over_no_elements).shows(&[33]),
     test!(with_empty_arrays).shows(&[33]),
     test!(beyond_the_limits).shows(&[33, 34]),

@@ -4,7 +4,8 @@
 use super::source::{Source, braced, line, sources};
 
 /// What must stand nowhere in the code.
-const NOWHERE: &[&str] = &["todo!", "unimplemented!", "dbg!", "#[allow", "#![allow", "static mut"];
+const NOWHERE: &[&str] =
+    &["todo!", "unimplemented!", "dbg!", "#[allow", "#![allow", "static mut", "map_err(Error::new)"];
 
 /// What panics.
 const PANICS: &[&str] =
