@@ -108,9 +108,8 @@ impl Core {
         let waited = self.shared.backend.wait_stream(stream);
         self.ledger().note_stopped(stream, moment);
         match waited {
-            Err(ErrorKind::Fault(fault)) => {
-                let location = fault.launched_at.unwrap_or(Location::caller());
-                self.record(Error::at(ErrorKind::Fault(fault), location));
+            Err(fault @ ErrorKind::Fault(_)) => {
+                self.record(blamed(fault, Location::caller()));
                 Ok(())
             }
             Err(ErrorKind::Poisoned { .. }) => Ok(()),

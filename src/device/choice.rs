@@ -43,7 +43,19 @@ impl Device {
     /// [`ErrorKind::DeviceUnavailable`] if the device that `SCOPED_GPU_DEVICE` names is not there.
     #[track_caller]
     pub fn default_device() -> Result<&'static Self, Error> {
-        process_device()
+        static DEFAULT: OnceLock<Result<Device, Error>> = OnceLock::new();
+        let device = DEFAULT.get_or_init(|| match std::env::var(VARIABLE) {
+            Ok(name) => Device::named(&name),
+            Err(std::env::VarError::NotPresent) => Ok(Device::cuda(0).unwrap_or_else(|_| Device::host())),
+            Err(std::env::VarError::NotUnicode(name)) => Device::named(&name.to_string_lossy()),
+        });
+        // No closure here: an error's location is the caller's.
+        match device {
+            Ok(device) => Ok(device),
+            Err(error) => {
+                Err(Error::new(ErrorKind::DeviceUnavailable { message: format!("{VARIABLE}: {error}") }))
+            }
+        }
     }
 
     /// Every device that is there; the host device last.
@@ -81,24 +93,6 @@ impl Device {
             _ => Err(Error::new(ErrorKind::DeviceUnavailable {
                 message: format!("no device is called `{name}`; names are `host` and `cuda:N` (N = 0, 1, …)"),
             })),
-        }
-    }
-}
-
-/// The process's default device; see [`Device::with`].
-#[track_caller]
-fn process_device() -> Result<&'static Device, Error> {
-    static DEFAULT: OnceLock<Result<Device, Error>> = OnceLock::new();
-    let device = DEFAULT.get_or_init(|| match std::env::var(VARIABLE) {
-        Ok(name) => Device::named(&name),
-        Err(std::env::VarError::NotPresent) => Ok(Device::cuda(0).unwrap_or_else(|_| Device::host())),
-        Err(std::env::VarError::NotUnicode(name)) => Device::named(&name.to_string_lossy()),
-    });
-    // No closure here: an error's location is the caller's.
-    match device {
-        Ok(device) => Ok(device),
-        Err(error) => {
-            Err(Error::new(ErrorKind::DeviceUnavailable { message: format!("{VARIABLE}: {error}") }))
         }
     }
 }

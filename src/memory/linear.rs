@@ -107,8 +107,7 @@ macro_rules! linear_views {
             #[track_caller]
             #[must_use]
             pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> ViewMut<'_, 'ctx, T> {
-                let (start, end) = crate::memory::view::resolved(range, self.len, "elements");
-                ViewMut::new(self.block.advance(start * size_of::<T>()), end - start)
+                self.view_mut().into_slice(range)
             }
 
             /// The first `middle` elements and the others, to be used at the same time.
@@ -118,10 +117,7 @@ macro_rules! linear_views {
             #[track_caller]
             #[must_use]
             pub fn split_at_mut(&mut self, middle: usize) -> (ViewMut<'_, 'ctx, T>, ViewMut<'_, 'ctx, T>) {
-                let len = self.len;
-                let (_, middle) = crate::memory::view::resolved(..middle, len, "elements");
-                let rest = self.block.advance(middle * size_of::<T>());
-                (ViewMut::new(self.block, middle), ViewMut::new(rest, len - middle))
+                self.view_mut().into_split(middle)
             }
         }
 

@@ -188,8 +188,7 @@ impl<'a, 'ctx, T: Element> ViewMut<'a, 'ctx, T> {
     #[track_caller]
     #[must_use]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> ViewMut<'_, 'ctx, T> {
-        let (start, end) = resolved(range, self.len, "elements");
-        ViewMut::new(self.block.advance(start * size_of::<T>()), end - start)
+        self.view_mut().into_slice(range)
     }
 
     /// The elements `range` of it, or `None` where the range sticks out.
@@ -206,9 +205,22 @@ impl<'a, 'ctx, T: Element> ViewMut<'a, 'ctx, T> {
     #[track_caller]
     #[must_use]
     pub fn split_at_mut(&mut self, middle: usize) -> (ViewMut<'_, 'ctx, T>, ViewMut<'_, 'ctx, T>) {
+        self.view_mut().into_split(middle)
+    }
+
+    /// The elements `range` for as long as this view lasts; what owners of elements slice with, too.
+    #[track_caller]
+    pub(crate) fn into_slice(self, range: impl RangeBounds<usize>) -> Self {
+        let (start, end) = resolved(range, self.len, "elements");
+        Self::new(self.block.advance(start * size_of::<T>()), end - start)
+    }
+
+    /// The first `middle` elements and the others, for as long as this view lasts.
+    #[track_caller]
+    pub(crate) fn into_split(self, middle: usize) -> (Self, Self) {
         let (_, middle) = resolved(..middle, self.len, "elements");
         let rest = self.block.advance(middle * size_of::<T>());
-        (ViewMut::new(self.block, middle), ViewMut::new(rest, self.len - middle))
+        (Self::new(self.block, middle), Self::new(rest, self.len - middle))
     }
 
     pub(crate) fn region(&self) -> Region<'ctx> {

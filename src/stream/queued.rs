@@ -14,8 +14,8 @@ use crate::transfer::plan::{self, HostSide};
 
 /// A queued copy to host memory, which is borrowed until the scope ends; [`wait`](Self::wait) gives it back earlier.
 ///
-/// Dropping it (`let _ = …`) is fine: the copy goes on, and the memory is usable again after the scope. It cannot leave the scope,
-/// whose end is the end of its stream.
+/// Dropping it (`let _ = …`) is fine: the copy goes on, and the memory is usable again after the scope. It cannot leave
+/// the scope, whose end is the end of its stream.
 #[must_use = "dropping it leaves the host memory borrowed until the scope of streams ends"]
 pub struct Pending<'scope, 'env, 'ctx, T: ?Sized> {
     core: &'ctx Core,

@@ -25,6 +25,19 @@ enum Pattern {
     Scattered { allocation: u32, origin: u64 },
 }
 
+impl Pattern {
+    /// The allocation, and what to subtract from a lane's address to get its offset there.
+    #[inline(always)]
+    fn origin(self, addresses: &Row64) -> (u32, u64) {
+        match self {
+            Self::Consecutive { allocation, offset } | Self::Same { allocation, offset } => {
+                (allocation, addresses.lane(0).wrapping_sub(offset as u64))
+            }
+            Self::Scattered { allocation, origin } => (allocation, origin),
+        }
+    }
+}
+
 impl<M: GlobalMemory> Global<'_, M> {
     /// Finds where all of the lanes in `mask` lie, each with `size` bytes.
     #[inline(always)]
@@ -106,15 +119,12 @@ impl<M: GlobalMemory> Global<'_, M> {
                     put32(rows, mask, d, &Row32::splat(u32::from_le_bytes(bytes)));
                 }
             }
-            Pattern::Consecutive { allocation, offset } => {
-                let origin = addresses.lane(0).wrapping_sub(offset as u64);
-                self.gather(rows, &addresses, mask, d, allocation, origin);
-            }
             Pattern::Scattered { allocation, origin } if N == 1 && mask == FULL => {
                 let row = self.gather_halves(&addresses, allocation, origin);
                 put32(rows, mask, d[0], &row);
             }
-            Pattern::Scattered { allocation, origin } => {
+            other => {
+                let (allocation, origin) = other.origin(&addresses);
                 self.gather(rows, &addresses, mask, d, allocation, origin);
             }
         }
@@ -252,10 +262,7 @@ impl<M: GlobalMemory> Global<'_, M> {
                 self.memory.write::<128>(allocation, offset, &bytes);
                 return true;
             }
-            Pattern::Consecutive { allocation, offset } | Pattern::Same { allocation, offset } => {
-                (allocation, addresses.lane(0).wrapping_sub(offset as u64))
-            }
-            Pattern::Scattered { allocation, origin } => (allocation, origin),
+            other => other.origin(&addresses),
         };
         let mut rest = mask;
         while rest != 0 {
@@ -285,10 +292,7 @@ impl<M: GlobalMemory> Global<'_, M> {
                 self.memory.write::<256>(allocation, offset, &bytes);
                 return true;
             }
-            Pattern::Same { allocation, offset } => {
-                (allocation, addresses.lane(0).wrapping_sub(offset as u64))
-            }
-            Pattern::Scattered { allocation, origin } => (allocation, origin),
+            other => other.origin(&addresses),
         };
         let mut rest = mask;
         while rest != 0 {
