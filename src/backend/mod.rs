@@ -25,6 +25,8 @@
 //!   not contained, every later call answers [`ErrorKind::Poisoned`] until `reset`.
 //! * **B6** No call panics; releasing calls (`free`, `destroy_*`, `unload`) release what they can also when poisoned.
 
+#[cfg(feature = "cuda")]
+pub(crate) mod cuda;
 pub(crate) mod host;
 
 use std::fmt;
@@ -202,6 +204,15 @@ pub(crate) struct LaunchCall {
     pub(crate) location: &'static Location<'static>,
 }
 
+/// Who else can use, and reset, the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ownership {
+    /// Nobody: it was made for this device value.
+    Private,
+    /// Whoever uses the device's primary context, such as the CUDA runtime's libraries.
+    Primary,
+}
+
 /// How a device came out of a reset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reset {
@@ -220,11 +231,16 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     fn info(&self) -> &DeviceInfo;
     /// Free and total memory now.
     fn memory_info(&self) -> Answer<MemoryInfo>;
+    /// Whether a fault, or somebody else's reset, has ended the context, so that only `reset` can make it work again.
+    fn has_ended(&self) -> bool;
     /// Makes the context usable from the calling thread. Cheap; called before anything else of a public call.
     fn make_current(&self) -> Answer<()>;
 
     /// `bytes > 0` of device memory, contents unspecified (B1). Out of memory is not sticky.
     fn allocate(&self, bytes: usize) -> Answer<u64>;
+    /// The least bytes for which `allocate` is worth calling; smaller allocations are pieces of such blocks. `None`:
+    /// every allocation is worth a call of its own, which keeps them apart.
+    fn block_bytes(&self) -> Option<usize>;
     /// The pitch that the device wants for rows of `row_bytes > 0`.
     fn pitch(&self, row_bytes: usize) -> Answer<usize>;
     /// Frees what `allocate` returned.
@@ -283,4 +299,10 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// Throws away everything the context holds and tries to make it work again. Nothing of it may be used afterwards
     /// (the caller has exclusive access and no scope is open).
     fn reset(&self) -> Reset;
+    /// Who else can use, and reset, the context.
+    fn ownership(&self) -> Ownership;
+    /// As `reset`, and throws away what others hold in a context that is shared with them.
+    fn reset_for_all(&self) -> Reset {
+        self.reset()
+    }
 }

@@ -7,17 +7,14 @@ use std::panic::Location;
 use smallvec::SmallVec;
 
 use crate::backend::{Answer, Backend, MarkId, ModuleId, StreamId};
+use crate::pool::{Pending, PendingWork, Standing};
 
 /// An entry of the ledger. Never reused, so a stale one names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct EntryId(u64);
 
-/// A moment of a stream: the number of operations queued so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Use {
-    stream: StreamId,
-    moment: u64,
-}
+/// A moment of a stream at which something was used: the number of operations queued so far.
+type Use = Pending;
 
 /// A live device allocation.
 #[derive(Debug)]
@@ -26,7 +23,7 @@ pub(crate) struct Allocation {
     pub(crate) bytes: usize,
     pub(crate) location: &'static Location<'static>,
     last_write: Option<Use>,
-    reads: SmallVec<[Use; 2]>,
+    reads: PendingWork,
 }
 
 /// What a queued operation does to an allocation.
@@ -72,9 +69,11 @@ impl Ledger {
         address: u64,
         bytes: usize,
         location: &'static Location<'static>,
+        before: PendingWork,
     ) -> EntryId {
         let entry = self.entry();
-        let allocation = Allocation { address, bytes, location, last_write: None, reads: SmallVec::new() };
+        // Whoever writes here first has to follow whoever used the memory before. Nobody reads before it is written.
+        let allocation = Allocation { address, bytes, location, last_write: None, reads: before };
         self.allocations.insert(entry, allocation);
         entry
     }
@@ -195,15 +194,29 @@ impl Ledger {
         }
     }
 
-    /// The streams on which something that uses the allocation may still run.
-    pub(crate) fn busy_streams(&self, allocation: &Allocation) -> SmallVec<[StreamId; 4]> {
-        let mut busy = SmallVec::new();
-        for use_ in allocation.last_write.iter().chain(&allocation.reads) {
-            if !self.has_stopped(*use_) && !busy.contains(&use_.stream) {
-                busy.push(use_.stream);
+    /// What uses the allocation and may still run, each stream once.
+    pub(crate) fn pending(&self, allocation: &Allocation) -> PendingWork {
+        let mut pending = PendingWork::new();
+        for &use_ in allocation.last_write.iter().chain(&allocation.reads) {
+            if self.has_stopped(use_) {
+                continue;
+            }
+            match pending.iter_mut().find(|known| known.stream == use_.stream) {
+                Some(known) => known.moment = known.moment.max(use_.moment),
+                None => pending.push(use_),
             }
         }
-        busy
+        pending
+    }
+
+    /// How work stands that a free piece of memory waits for; `home` is the stream that goes on without a wait.
+    pub(crate) fn standing(&self, pending: Pending, home: StreamId) -> Standing {
+        match self.clocks.get(&pending.stream) {
+            None => Standing::Unknown,
+            Some(clock) if clock.stopped >= pending.moment => Standing::Stopped,
+            Some(_) if pending.stream == home => Standing::InOrder,
+            Some(_) => Standing::Elsewhere,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Mutex;
 
-use crate::backend::StreamId;
+use crate::backend::{DeviceInfo, StreamId};
 use crate::context::core::{Core, Errors, lock};
 use crate::context::{Brand, Context, scope};
 use crate::error::{AtCaller, Error};
@@ -115,10 +115,17 @@ impl<'scope, 'env, 'ctx> Streams<'scope, 'env, 'ctx> {
             }
         }
         for &stream in streams.iter().rev() {
-            errors.add(self.core.shared.backend.destroy_stream(stream), here);
-            self.core.ledger().remove_stream(stream);
+            errors.add(self.core.end_stream(stream), here);
         }
         errors.into_result()
+    }
+}
+
+impl<'ctx> Stream<'_, '_, 'ctx> {
+    /// What the stream's device is and allows.
+    #[must_use]
+    pub fn info(&self) -> &'ctx DeviceInfo {
+        self.streams.core.shared.backend.info()
     }
 }
 

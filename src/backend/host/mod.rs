@@ -31,7 +31,8 @@ use self::pinned::Pinned;
 use self::stream::Operation;
 use self::transfer::QueuedCopy;
 use super::{
-    Answer, Backend, Copy, DeviceInfo, Fill, LaunchCall, MarkId, MemoryInfo, ModuleId, Reset, StreamId,
+    Answer, Backend, Copy, DeviceInfo, Fill, LaunchCall, MarkId, MemoryInfo, ModuleId, Ownership, Reset,
+    StreamId,
 };
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
@@ -136,6 +137,10 @@ impl Backend for HostBackend {
         Ok(MemoryInfo { free: usage.free, total: usage.total })
     }
 
+    fn has_ended(&self) -> bool {
+        self.context().alive().is_err()
+    }
+
     /// Also on a poisoned context, so that the calls behind it can say what ended it.
     fn make_current(&self) -> Answer<()> {
         self.failures.count("make_current")
@@ -143,6 +148,11 @@ impl Backend for HostBackend {
 
     fn allocate(&self, bytes: usize) -> Answer<u64> {
         self.call("allocate")?.allocate(bytes)
+    }
+
+    /// An allocation is a block of its own, so that each has its own address range, guards and contents.
+    fn block_bytes(&self) -> Option<usize> {
+        None
     }
 
     fn pitch(&self, row_bytes: usize) -> Answer<usize> {
@@ -244,6 +254,10 @@ impl Backend for HostBackend {
         let module = Arc::clone(context.module(launch.module)?);
         let queued = QueuedLaunch { module, call: launch };
         context.push(stream, Operation::Launch(Box::new(queued)))
+    }
+
+    fn ownership(&self) -> Ownership {
+        Ownership::Private
     }
 
     fn reset(&self) -> Reset {

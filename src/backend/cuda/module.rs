@@ -1,0 +1,202 @@
+//! Modules: PTX handed to the driver's compiler, with its log in the error, and the kernels by name.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use super::context::{self, Context, driver_error};
+use super::driver::{self, Failure, FunctionHandle, ModuleHandle};
+use super::stream::quiet;
+use crate::backend::{Answer, ModuleId};
+use crate::error::ErrorKind;
+use crate::ptx::LoadedPtx;
+
+/// Bytes for what the compiler has to say.
+const LOG_BYTES: usize = 16 << 10;
+/// `CU_JIT_ERROR_LOG_BUFFER` and `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`.
+const ERROR_LOG: u32 = 5;
+const ERROR_LOG_BYTES: u32 = 6;
+/// `CUDA_ERROR_INVALID_PTX`, `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`, and others that speak of the text.
+const INVALID_IMAGE: i32 = 200;
+const NO_BINARY: i32 = 209;
+const INVALID_PTX: i32 = 218;
+const UNSUPPORTED_PTX_VERSION: i32 = 222;
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+const MAX_DYNAMIC_SHARED: i32 = 8;
+
+/// A kernel of a loaded module.
+pub(super) struct Function {
+    handle: FunctionHandle,
+    /// How much dynamic shared memory it was opted in for, in bytes.
+    opted: Mutex<u32>,
+}
+
+// SAFETY: the driver's functions may be called with a kernel from any thread on which its context is current.
+unsafe impl Send for Function {}
+// SAFETY: as above, also from several threads at once.
+unsafe impl Sync for Function {}
+
+/// A module that is loaded.
+pub(super) struct Loaded {
+    handle: ModuleHandle,
+    pub(super) name: Arc<str>,
+    functions: RwLock<HashMap<Arc<str>, Arc<Function>>>,
+}
+
+// SAFETY: as for `Function`.
+unsafe impl Send for Loaded {}
+// SAFETY: as for `Function`.
+unsafe impl Sync for Loaded {}
+
+/// The modules of a context.
+#[derive(Default)]
+pub(super) struct Modules(RwLock<HashMap<ModuleId, Arc<Loaded>>>);
+
+impl Modules {
+    /// Loads a module under this id.
+    pub(super) fn load(&self, id: ModuleId, ptx: &LoadedPtx, context: &Context) -> Answer<()> {
+        let module = Loaded::new(ptx.source().name(), ptx.source().as_str(), ptx.module().version, context)?;
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(module));
+        Ok(())
+    }
+
+    /// The module with this id.
+    pub(super) fn get(&self, id: ModuleId) -> Answer<Arc<Loaded>> {
+        let modules = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        modules.get(&id).cloned().ok_or_else(|| ErrorKind::Foreign {
+            message: format!("module {} is none of this context's", id.0),
+        })
+    }
+
+    /// Unloads a module.
+    pub(super) fn unload(&self, id: ModuleId, context: &Context) -> Answer<()> {
+        let removed = self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let Some(module) = removed else { return Ok(()) };
+        // SAFETY: taken out of the map just now; by C4 and the contract of `unload` no launch of it is queued.
+        let unloaded = unsafe { driver::module_unload(module.handle) };
+        quiet(context, context.answer(unloaded, &[]))
+    }
+
+    /// Forgets everything; the context that held it is gone.
+    pub(super) fn clear(&self) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Loaded {
+    /// Compiles `text` of this PTX version.
+    pub(super) fn new(name: &str, text: &str, version: (u32, u32), context: &Context) -> Answer<Self> {
+        let handle = compile(name, text, version, context)?;
+        Ok(Self { handle, name: Arc::from(name), functions: RwLock::default() })
+    }
+
+    /// The kernel `name`, asked for once.
+    pub(super) fn function(&self, name: &Arc<str>, context: &Context) -> Answer<Arc<Function>> {
+        if let Some(function) = self.functions.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+            return Ok(Arc::clone(function));
+        }
+        let text = CString::new(&**name).map_err(|_| ErrorKind::NotSupported {
+            message: format!("the kernel name {name:?} has a zero byte, which the driver cannot look up"),
+        })?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the module is loaded (C4), `text` ends with a zero byte, `handle` is a place for the answer.
+        let found = unsafe { driver::module_function(&mut handle, self.handle, text.as_ptr()) };
+        context.answer(found, &[])?;
+        let function = Arc::new(Function { handle, opted: Mutex::new(0) });
+        let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(functions.entry(Arc::clone(name)).or_insert(function)))
+    }
+}
+
+impl Function {
+    pub(super) fn handle(&self) -> FunctionHandle {
+        self.handle
+    }
+
+    /// Makes launches with `bytes` of dynamic shared memory possible: above the usual limit, static memory counted, a
+    /// kernel has to be opted in, and below it that changes nothing.
+    pub(super) fn opt_in(&self, bytes: u32, context: &Context) -> Answer<()> {
+        let mut opted = self.opted.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes <= *opted {
+            return Ok(());
+        }
+        // SAFETY: the kernel's module is loaded (C4).
+        let set = unsafe { driver::function_set_attribute(self.handle, MAX_DYNAMIC_SHARED, bytes as i32) };
+        context.answer(set, &[])?;
+        *opted = bytes;
+        Ok(())
+    }
+}
+
+/// Compiles PTX; its log is in the error.
+fn compile(name: &str, text: &str, version: (u32, u32), context: &Context) -> Answer<ModuleHandle> {
+    let image = CString::new(text).map_err(|_| ErrorKind::Ptx {
+        message: format!("{name}: the text has a zero byte, where the driver would stop reading"),
+    })?;
+    let mut log = vec![0_u8; LOG_BYTES];
+    let mut options = [ERROR_LOG, ERROR_LOG_BYTES];
+    // A size is passed as the pointer's value.
+    let mut values: [*mut c_void; 2] =
+        [log.as_mut_ptr().cast(), ptr::without_provenance_mut::<c_void>(LOG_BYTES)];
+    let mut handle = ptr::null_mut();
+    // SAFETY: the image ends with a zero byte; there are as many values as options, the log has the size that is said,
+    // and all live until the call returns.
+    let loaded = unsafe {
+        driver::module_load(
+            &mut handle,
+            image.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    match loaded {
+        Err(failure) if speaks_of_text(failure) => Err(refused(name, version, failure, &log)),
+        other => context.answer(other, &[]).map(|()| handle),
+    }
+}
+
+fn speaks_of_text(failure: Failure) -> bool {
+    matches!(failure.code, INVALID_IMAGE | NO_BINARY | INVALID_PTX | UNSUPPORTED_PTX_VERSION)
+}
+
+/// The error of text that the driver's compiler did not take.
+fn refused(name: &str, (major, minor): (u32, u32), failure: Failure, log: &[u8]) -> ErrorKind {
+    let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+    let log = String::from_utf8_lossy(&log[..end]);
+    let log = log.trim();
+    let mut message = format!("{name}: the driver does not take this PTX: {}", driver_error(failure));
+    if failure.code == UNSUPPORTED_PTX_VERSION {
+        let driver = context::version().map_or_else(
+            || "of unknown version".to_owned(),
+            |(major, minor)| match newest_ptx(major, minor) {
+                Some((ptx_major, ptx_minor)) => {
+                    format!("for CUDA {major}.{minor}, which takes PTX up to {ptx_major}.{ptx_minor}")
+                }
+                None => format!("for CUDA {major}.{minor}"),
+            },
+        );
+        message = format!(
+            "{name}: the PTX is version {major}.{minor}, the driver is one {driver}; update the driver, or compile \
+             with an older toolkit ({})",
+            driver_error(failure)
+        );
+    }
+    if !log.is_empty() {
+        message.push('\n');
+        message.push_str(log);
+    }
+    ErrorKind::Ptx { message }
+}
+
+/// The newest PTX that a driver for this CUDA takes (PTX ISA, "Release Notes"); `None` where that page does not say.
+fn newest_ptx(major: u32, minor: u32) -> Option<(u32, u32)> {
+    match (major, minor) {
+        (12, 0..=5) => Some((8, minor)),
+        (12, 6) => Some((8, 5)),
+        (12, 7..=9) => Some((8, minor - 1)),
+        (13, 0) => Some((9, 0)),
+        _ => None,
+    }
+}
