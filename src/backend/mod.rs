@@ -41,6 +41,9 @@ use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
 use crate::statistics::LaunchStatistics;
 
+/// A function of the host in a stream.
+pub(crate) type HostFunction = Box<dyn FnOnce() + Send>;
+
 /// What a backend answers: the error's kind; the caller's line is added above.
 pub(crate) type Answer<T> = Result<T, ErrorKind>;
 
@@ -145,6 +148,22 @@ pub(crate) struct Copy {
     pub(crate) row_bytes: usize,
     pub(crate) rows: usize,
     pub(crate) slices: usize,
+}
+
+/// A context, as the backends of one kind name it to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Peer(pub(crate) u64);
+
+/// A copy of `rows × row_bytes` bytes from a peer. Neither is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PeerCopy {
+    pub(crate) dst: u64,
+    pub(crate) dst_pitch: usize,
+    pub(crate) src: u64,
+    pub(crate) src_pitch: usize,
+    pub(crate) row_bytes: usize,
+    pub(crate) rows: usize,
+    pub(crate) peer: Peer,
 }
 
 /// A fill of `slices × rows × row_bytes` bytes with a repeated element. None of the three is 0.
@@ -280,11 +299,26 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// # Safety
     /// C1, C3.
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()>;
+    /// What another backend of the same kind needs to copy from this context; `None`: it cannot.
+    fn peer(&self) -> Option<Peer> {
+        None
+    }
+    /// Queues a copy from a peer's memory, or answers [`ErrorKind::NotSupported`].
+    ///
+    /// # Safety
+    /// C1 on both sides; the peer's context stays until the copy has stopped.
+    unsafe fn copy_from_peer(&self, _stream: StreamId, _copy: &PeerCopy) -> Answer<()> {
+        Err(ErrorKind::NotSupported { message: "this device does not copy from others".to_owned() })
+    }
     /// Queues a fill.
     ///
     /// # Safety
     /// C1.
     unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()>;
+
+    /// Queues a function of the host. It runs on some thread once everything before it has stopped, or is never run
+    /// (after a fault that ended the context); it neither panics nor calls this device.
+    fn call(&self, stream: StreamId, function: HostFunction) -> Answer<()>;
 
     /// Loads a module.
     fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId>;

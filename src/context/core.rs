@@ -169,12 +169,40 @@ impl Core {
         waited.and(current).map_err(|kind| blamed(kind, here))
     }
 
+    /// Waits for everything that this context has queued; the first fault comes back.
+    #[track_caller]
+    pub(crate) fn wait_all(&self) -> Result<(), Error> {
+        let here = Location::caller();
+        let streams = self.ledger().streams();
+        let mut errors = Errors::default();
+        for stream in streams {
+            if let Err(error) = self.wait_at(stream, here) {
+                errors.push(error);
+            }
+        }
+        errors.into_result()
+    }
+
     /// Ends a stream that was waited for.
     pub(crate) fn end_stream(&self, stream: StreamId) -> Answer<()> {
         let destroyed = self.shared.backend.destroy_stream(stream);
         self.ledger().remove_stream(stream);
         self.shared.pool.stream_ended(stream);
         destroyed
+    }
+
+    /// Refuses what another context made. The compiler does that except among the contexts of one
+    /// [`Device::scope_all`](crate::Device::scope_all), which share their lifetime.
+    pub(crate) fn own(&self, what: &str, theirs: &Self) -> Answer<()> {
+        if std::ptr::eq(self, theirs) {
+            return Ok(());
+        }
+        let (here, there) = (&self.shared.backend.info().id, &theirs.shared.backend.info().id);
+        Err(ErrorKind::Foreign {
+            message: format!(
+                "{what} of one context ({there}) was given to another ({here}) of the same `scope_all`"
+            ),
+        })
     }
 
     /// Queues one operation under the ledger's lock, after all that it must follow.

@@ -1,5 +1,6 @@
 //! Devices: which there are, opening scopes on one, resetting it. What a scope can do is in `context`.
 
+mod all;
 mod choice;
 mod shared;
 

@@ -112,6 +112,9 @@ impl Shared {
 
     /// Gives cached memory without pending work back to the driver.
     pub(crate) fn trim(&self) -> Answer<u64> {
+        if self.pool.held().cached == 0 {
+            return Ok(0);
+        }
         self.backend.make_current()?;
         // Only the scopes know how their work stands; what they have not finished with stays.
         let open = lock(&self.scopes).open > 0;

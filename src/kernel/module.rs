@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::ModuleId;
+use crate::context::core::Core;
 use crate::context::{Brand, Context};
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::signature::{Signature, compare};
@@ -17,6 +18,7 @@ use crate::ptx::signature::KernelSignature;
 #[doc(alias = "CUmodule")]
 pub struct Module<'ctx> {
     id: ModuleId,
+    core: &'ctx Core,
     ptx: Arc<LoadedPtx>,
     brand: Brand<'ctx>,
 }
@@ -34,6 +36,7 @@ pub struct Module<'ctx> {
 #[doc(alias = "CUfunction")]
 pub struct Kernel<'ctx, S> {
     pub(crate) module: ModuleId,
+    pub(crate) core: &'ctx Core,
     pub(crate) ptx: Arc<LoadedPtx>,
     pub(crate) name: Arc<str>,
     pub(crate) index: usize,
@@ -75,7 +78,7 @@ impl<'ctx> Context<'ctx> {
         let ptx = Arc::new(read.at_caller()?);
         let id = self.core.backend()?.load(&ptx).at_caller()?;
         self.core.ledger().add_module(id);
-        Ok(Module { id, ptx, brand: PhantomData })
+        Ok(Module { id, core: self.core, ptx, brand: PhantomData })
     }
 }
 
@@ -103,6 +106,7 @@ impl<'ctx> Module<'ctx> {
         }
         Ok(Kernel {
             module: self.id,
+            core: self.core,
             ptx: Arc::clone(&self.ptx),
             name: Arc::from(name),
             index,

@@ -121,12 +121,12 @@ fn reset_after_a_fault(case: &mut Case) -> Result<()> {
 }
 
 const TESTS: &[Test] = &[
-    test!(ok_becomes_the_cleanups_error).shows(&[15]),
-    test!(err_stays_and_cleanup_is_beside_it).shows(&[15]),
-    test!(panic_stays_and_cleanup_is_beside_it).shows(&[15]),
-    test!(one_of_two_devices_fails).shows(&[14]),
-    test!(several_causes_are_one_error).shows(&[13]),
-    test!(reset_after_a_fault),
+    test!(ok_becomes_the_cleanups_error).shows(&[15]).checked(),
+    test!(err_stays_and_cleanup_is_beside_it).shows(&[15]).checked(),
+    test!(panic_stays_and_cleanup_is_beside_it).shows(&[15]).checked(),
+    test!(one_of_two_devices_fails).shows(&[14]).checked(),
+    test!(several_causes_are_one_error).shows(&[13]).checked(),
+    test!(reset_after_a_fault).checked(),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "cleanup", tests: TESTS };

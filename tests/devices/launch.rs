@@ -240,7 +240,7 @@ const TESTS: &[Test] = &[
     test!(at_the_limits).shows(&[34]),
     test!(shared_memory_opts_in).shows(&[34]),
     test!(views_are_arguments),
-    test!(a_view_is_the_limit).shows(&[30]),
+    test!(a_view_is_the_limit).shows(&[30]).checked(),
     test!(arguments_live_until_the_launch_ran).shows(&[28]),
     test!(from_several_threads).shows(&[18]),
     test!(budget_of_steps).only_host(),

@@ -1,7 +1,7 @@
 //! Modules and kernels: loading, what they list, signatures that fit, variables, how long they live.
 
 use anyhow::Result;
-use scoped_gpu::{Launch, Read, ReadWrite, Write, zeros};
+use scoped_gpu::{ErrorKind, Launch, Read, ReadWrite, Write, zeros};
 
 use crate::harness::{Case, Chapter, Run as _, Test, test};
 use crate::launch::faults;
@@ -97,10 +97,23 @@ fn everything_loads(case: &mut Case) -> Result<()> {
         include_str!("../corpus/triton/layernorm_80_0.ptx"),
         include_str!("../corpus/triton/softmax_80_0.ptx"),
     ];
+    let host = case.is_host();
     case.device.scope(|ctx| {
         for text in texts {
-            let module = ctx.module(text)?;
-            assert!(module.kernels().next().is_some());
+            match ctx.module(text) {
+                Ok(module) => assert!(module.kernels().next().is_some()),
+                // A driver may be older than the compiler: both versions are named, and what its compiler says.
+                Err(error) if !host => {
+                    let message = error.to_string();
+                    assert!(matches!(error.kind(), ErrorKind::Ptx { .. }), "{message}");
+                    assert!(
+                        message.contains("the PTX is version 9.5, the driver is one for CUDA 13."),
+                        "{message}"
+                    );
+                    assert!(message.contains("\nptxas"), "the log is in the error: {message}");
+                }
+                Err(error) => return Err(error),
+            }
         }
         scoped_gpu::ok(())
     })?;
@@ -133,7 +146,7 @@ const TESTS: &[Test] = &[
     test!(unmarked_addresses_fit_both).shows(&[38]),
     test!(kernel_outlives_the_handle),
     test!(variables_belong_to_their_module),
-    test!(everything_loads),
+    test!(everything_loads).shows(&[31]),
     test!(kernels_are_shared_by_threads),
 ];
 

@@ -36,7 +36,6 @@ pub(super) type Driver<T> = Result<T, Failure>;
 macro_rules! driver {
     ($($(#[$doc:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),* $(,)?);)+) => {
         mod symbols {
-            #![expect(non_snake_case, reason = "the driver's names")]
             use super::*;
             // `cust` tells the linker where libcuda is
             unsafe extern "C" {
@@ -61,16 +60,12 @@ macro_rules! driver {
 }
 
 driver! {
-    /// Starts the driver; `flags` is 0.
-    init = cuInit(flags: c_uint);
     /// 1000 · major + 10 · minor of the newest CUDA that the driver knows.
     version = cuDriverGetVersion(version: *mut c_int);
     /// An attribute of a device.
     device_attribute = cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int);
     /// The handle of a device.
     device_get = cuDeviceGet(device: *mut c_int, ordinal: c_int);
-    /// Whether the device can reach the other's memory.
-    device_can_access_peer = cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int);
 
     /// A new context, current on this thread.
     context_create = cuCtxCreate_v2(context: *mut ContextHandle, flags: c_uint, device: c_int);
@@ -82,8 +77,6 @@ driver! {
     context_id = cuCtxGetId(context: ContextHandle, id: *mut u64);
     /// Waits for everything in the current context.
     context_synchronize = cuCtxSynchronize();
-    /// Lets the current context use a peer's memory.
-    context_enable_peer_access = cuCtxEnablePeerAccess(peer: ContextHandle, flags: c_uint);
     /// The device's primary context, shared with whoever else retains it.
     primary_retain = cuDevicePrimaryCtxRetain(context: *mut ContextHandle, device: c_int);
     /// Gives the primary context back.
@@ -178,6 +171,7 @@ driver! {
     );
     /// Sets an attribute of a kernel.
     function_set_attribute = cuFuncSetAttribute(function: FunctionHandle, attribute: c_int, value: c_int);
+    #[expect(clippy::too_many_arguments, reason = "the driver's arguments")]
     /// Queues a launch.
     launch_kernel = cuLaunchKernel(
         function: FunctionHandle, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,

@@ -29,8 +29,8 @@ use self::mark::Marks;
 use self::module::Modules;
 use self::stream::{Streams, Unfinished};
 use super::{
-    AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, LaunchCall, MarkId, MemoryInfo, ModuleId, Ownership,
-    Reset, StreamId,
+    AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, HostFunction, LaunchCall, MarkId, MemoryInfo,
+    ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
 };
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
@@ -211,11 +211,29 @@ impl Backend for CudaBackend {
         unsafe { transfer::copy(copy, self.info.limits.max_pitch, &stream, &self.context) }
     }
 
+    fn peer(&self) -> Option<Peer> {
+        let handle = self.context.handle();
+        (!handle.is_null()).then(|| Peer(handle.expose_provenance() as u64))
+    }
+
+    unsafe fn copy_from_peer(&self, stream: StreamId, copy: &PeerCopy) -> Answer<()> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        // SAFETY: as this function's caller vouches.
+        unsafe { transfer::copy_from_peer(copy, &stream, &self.context) }
+    }
+
     unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()> {
         self.context.alive()?;
         let stream = self.streams.get(stream)?;
         // SAFETY: C1 is the caller's.
         unsafe { transfer::fill(fill, &stream, &self.fill, &self.context) }
+    }
+
+    fn call(&self, stream: StreamId, function: HostFunction) -> Answer<()> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        stream.call(function, &self.context)
     }
 
     fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId> {

@@ -1,13 +1,14 @@
 //! Streams: the driver's handle behind each id, and which launches nobody has waited for yet.
 
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::panic::Location;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::context::Context;
 use super::driver::{self, StreamHandle};
-use crate::backend::{Answer, StreamId};
+use crate::backend::{Answer, HostFunction, StreamId};
 use crate::error::ErrorKind;
 
 /// `CU_STREAM_NON_BLOCKING`: the stream does not synchronise with the NULL stream.
@@ -53,6 +54,27 @@ impl Stream {
         if list.len() < REMEMBERED {
             list.push(launch);
         }
+    }
+}
+
+/// Runs the function that `data` points to.
+extern "C" fn run(data: *mut c_void) {
+    // SAFETY: `data` is what `Stream::call` made of a box, and the driver calls this once for it.
+    let function = unsafe { Box::from_raw(data.cast::<HostFunction>()) };
+    function();
+}
+
+impl Stream {
+    /// Queues a function of the host. After a fault the driver does not run it, and what it holds is not dropped.
+    pub(super) fn call(&self, function: HostFunction, context: &Context) -> Answer<()> {
+        let data = Box::into_raw(Box::new(function));
+        // SAFETY: the stream is live (C4); `run` takes what `data` is, once. The function does not unwind (its contract).
+        let queued = unsafe { driver::launch_host_function(self.handle, run, data.cast()) };
+        if queued.is_err() {
+            // SAFETY: the driver did not take it, so this is the only owner.
+            drop(unsafe { Box::from_raw(data) });
+        }
+        context.answer(queued, &[])
     }
 }
 

@@ -8,10 +8,10 @@ use std::ptr;
 use cust::sys::CUmemorytype;
 
 use super::context::Context;
-use super::driver::{self, Driver, Memcpy2d, Memcpy3d, StreamHandle};
+use super::driver::{self, ContextHandle, Driver, Memcpy2d, Memcpy3d, StreamHandle};
 use super::fill;
 use super::stream::Stream;
-use crate::backend::{Answer, Copy, Fill, HostPointer, Place, Side};
+use crate::backend::{Answer, Copy, Fill, HostPointer, Peer, PeerCopy, Place, Side};
 
 /// Queues a copy.
 ///
@@ -67,7 +67,7 @@ unsafe fn queue(copy: &Copy, max_pitch: usize, stream: StreamHandle) -> Driver<(
         return unsafe { driver::copy_2d(&request, stream) };
     }
     // The driver counts slices in rows.
-    let in_rows = |side: &Side| side.pitch != 0 && side.slice_pitch % side.pitch == 0;
+    let in_rows = |side: &Side| side.pitch != 0 && side.slice_pitch.is_multiple_of(side.pitch);
     if rows > 1 && in_rows(&dst) && in_rows(&src) {
         let request = slices_of(copy);
         // SAFETY: as above.
@@ -182,6 +182,27 @@ fn slices_of(copy: &Copy) -> Memcpy3d {
         Height: copy.rows,
         Depth: copy.slices,
     }
+}
+
+/// Queues a copy from another context's memory. The driver goes by way of the host where the devices cannot reach each
+/// other.
+///
+/// # Safety
+/// C1 on both sides; the peer's context stays until the copy has stopped.
+pub(super) unsafe fn copy_from_peer(copy: &PeerCopy, stream: &Stream, context: &Context) -> Answer<()> {
+    let &PeerCopy { dst, dst_pitch, src, src_pitch, row_bytes, rows, peer: Peer(peer) } = copy;
+    let dense = rows == 1 || (dst_pitch == row_bytes && src_pitch == row_bytes);
+    let (row_bytes, rows) = if dense { (row_bytes * rows, 1) } else { (row_bytes, rows) };
+    // The peer is a backend of this kind, so the number is its context's handle.
+    let theirs: ContextHandle = ptr::with_exposed_provenance_mut(peer as usize);
+    for row in 0..rows {
+        let (to, from) = (dst + (row * dst_pitch) as u64, src + (row * src_pitch) as u64);
+        // SAFETY: a row of the copy that the caller vouches for; both contexts are open.
+        let queued =
+            unsafe { driver::copy_peer(to, context.handle(), from, theirs, row_bytes, stream.handle()) };
+        context.answer(queued, &[])?;
+    }
+    Ok(())
 }
 
 /// Queues a fill, slice after slice.
