@@ -189,6 +189,7 @@ impl<M: GlobalMemory> Context<'_, M> {
                     Global {
                         memory: &mut self.memory,
                         reachable: &launch.reachable,
+                        shapes: &mut self.shapes,
                         hint: &mut self.hints[pc as usize],
                     }
                 };

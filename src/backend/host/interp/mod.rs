@@ -35,6 +35,7 @@ mod registers;
 mod report;
 mod rows;
 mod shadow;
+mod shapes;
 mod soft;
 mod stats;
 mod strict;
