@@ -5,7 +5,7 @@
 use super::access::Reachable;
 use super::global::GlobalMemory;
 use super::registers::{FULL, LANES, Row32, Row64};
-use super::rows::{put32, put64};
+use super::rows::{put32, put64, some_lanes};
 use super::shapes::{Hint, Kind, Shape, Shapes};
 
 /// Access to global memory at one instruction.
@@ -69,6 +69,7 @@ impl<M: GlobalMemory> Global<'_, M> {
             let (allocation, offset) = self.stretch(first, size, write)?;
             return Some(Pattern::Same { allocation, offset });
         }
+        let mask = some_lanes(mask);
         let (mut low, mut high, mut all) = (first, first, 0);
         for k in 0..8 {
             for i in 0..4 {
@@ -305,6 +306,10 @@ fn gather32(bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) -> Row32 {
         let at = offsets[lane] as usize;
         bytes.get(at..at + 4).and_then(|word| word.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word))
     };
+    // written out, or the compiler puts them together in memory, one by one
+    let eight = |l: usize| {
+        [word(l), word(l + 1), word(l + 2), word(l + 3), word(l + 4), word(l + 5), word(l + 6), word(l + 7)]
+    };
     let mut row = Row32::splat(0);
     match kind {
         Kind::Same => row = Row32::splat(word(0)),
@@ -324,14 +329,13 @@ fn gather32(bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) -> Row32 {
             }
         }
         Kind::Repeated => {
-            for lane in 0..LANES / 2 {
-                row.0[lane / 8][lane % 8] = word(lane);
-            }
+            row.0[0] = eight(0);
+            row.0[1] = eight(8);
             (row.0[2], row.0[3]) = (row.0[0], row.0[1]);
         }
         Kind::Line { .. } | Kind::Line8 { .. } | Kind::Other => {
-            for lane in 0..LANES {
-                row.0[lane / 8][lane % 8] = word(lane);
+            for k in 0..4 {
+                row.0[k] = eight(8 * k);
             }
         }
     }
@@ -407,16 +411,19 @@ impl Shared<'_> {
     #[inline(always)]
     fn offsets(&self, base: &Row32, mask: u32, size: u32, offset: i32) -> Option<Row32> {
         let first = base.lane(mask.trailing_zeros() as usize % LANES).wrapping_add_signed(offset);
-        let (mut high, mut all) = (0, 0);
         let mut offsets = *base;
-        for k in 0..4 {
-            for i in 0..8 {
-                let here = base.0[k][i].wrapping_add_signed(offset);
-                let here = if mask >> (k * 8 + i) & 1 == 1 { here } else { first };
-                offsets.0[k][i] = here;
-                high = high.max(here);
-                all |= here;
+        if mask == FULL {
+            offsets.0.as_flattened_mut().iter_mut().for_each(|here| *here = here.wrapping_add_signed(offset));
+        } else {
+            let mask = some_lanes(mask);
+            for (lane, here) in offsets.0.as_flattened_mut().iter_mut().enumerate() {
+                *here = if mask >> lane & 1 == 1 { here.wrapping_add_signed(offset) } else { first };
             }
+        }
+        let (mut high, mut all) = (0, 0);
+        for &here in offsets.0.as_flattened() {
+            high = high.max(here);
+            all |= here;
         }
         let fits = u64::from(high) + u64::from(size) <= self.bytes.len() as u64;
         (fits && all % size == 0).then_some(offsets)
