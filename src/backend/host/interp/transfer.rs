@@ -161,8 +161,7 @@ impl<M: GlobalMemory> Global<'_, M> {
             return Ok(true);
         };
         for (element, &d) in d.iter().enumerate() {
-            let row = gather32(&bytes[4 * element..], kind, offsets);
-            put32(rows, FULL, d, &row);
+            gather32(&mut rows[d as usize], &bytes[4 * element..], kind, offsets);
         }
         Ok(true)
     }
@@ -301,7 +300,7 @@ impl<M: GlobalMemory> Global<'_, M> {
 
 /// The 32-bit words at `offsets` of `bytes`, which have this kind of shape.
 #[inline(always)]
-fn gather32(bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) -> Row32 {
+fn gather32(row: &mut Row32, bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) {
     let word = |lane: usize| {
         let at = offsets[lane] as usize;
         bytes.get(at..at + 4).and_then(|word| word.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word))
@@ -310,9 +309,8 @@ fn gather32(bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) -> Row32 {
     let eight = |l: usize| {
         [word(l), word(l + 1), word(l + 2), word(l + 3), word(l + 4), word(l + 5), word(l + 6), word(l + 7)]
     };
-    let mut row = Row32::splat(0);
     match kind {
-        Kind::Same => row = Row32::splat(word(0)),
+        Kind::Same => *row = Row32::splat(word(0)),
         Kind::Same8 => {
             for k in 0..4 {
                 row.0[k] = [word(8 * k); 8];
@@ -339,7 +337,6 @@ fn gather32(bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) -> Row32 {
             }
         }
     }
-    row
 }
 
 /// 32 neighbouring words.
