@@ -394,6 +394,11 @@ impl<M: GlobalMemory> Context<'_, M> {
                         break Leave::Slow(m);
                     }
                 }
+                Op::Load8 { d, a, offset } => {
+                    if !global!().load8(r, &l[a as usize], m, d, offset) {
+                        break Leave::Slow(m);
+                    }
+                }
                 Op::Store32 { s, a, offset } => {
                     if !global!().store32(r, &l[a as usize], m, [s], offset) {
                         break Leave::Slow(m);
@@ -431,6 +436,11 @@ impl<M: GlobalMemory> Context<'_, M> {
                 }
                 Op::StoreShared32 { s, a, offset } => {
                     if !(Shared { bytes: &mut self.shared }).store32(r, m, a, s, offset) {
+                        break Leave::Slow(m);
+                    }
+                }
+                Op::AddShared32 { d, s, a, offset } => {
+                    if !(Shared { bytes: &mut self.shared }).add32(r, m, (d, a, s), offset) {
                         break Leave::Slow(m);
                     }
                 }

@@ -9,6 +9,9 @@ const KNOWN: usize = 16;
 /// New shapes that an instruction may come with before its addresses count as random.
 const PATIENCE: u16 = 64;
 
+/// Bytes.
+const LARGEST_ELEMENT: u32 = 16;
+
 /// What an instruction remembers of its last access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hint {
@@ -45,7 +48,7 @@ pub(super) enum Kind {
     },
     /// Each eight lanes at one place.
     Same8,
-    /// Each eight lanes in a line.
+    /// Each eight lanes in a line of elements.
     Line8 {
         step: u32,
     },
@@ -82,7 +85,8 @@ impl Kind {
         if in_line(offsets, step) {
             return if step == 0 { Self::Same } else { Self::Line { step } };
         }
-        if offsets.chunks(8).all(|eight| in_line(eight, step)) {
+        // with gaps between the elements a line has no use
+        if step <= LARGEST_ELEMENT && offsets.chunks(8).all(|eight| in_line(eight, step)) {
             return if step == 0 { Self::Same8 } else { Self::Line8 { step } };
         }
         let (low, high) = offsets.split_at(LANES / 2);

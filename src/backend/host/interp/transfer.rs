@@ -4,7 +4,7 @@
 
 use super::access::Reachable;
 use super::global::GlobalMemory;
-use super::registers::{FULL, LANES, Row32, Row64};
+use super::registers::{FULL, LANES, Row32, Row64, lanes};
 use super::rows::{put32, put64, some_lanes};
 use super::shapes::{Hint, Kind, Shape, Shapes};
 
@@ -201,6 +201,32 @@ impl<M: GlobalMemory> Global<'_, M> {
         for (row, d) in out.iter().zip(d) {
             put32(rows, mask, d, row);
         }
+    }
+
+    /// One byte of each lane.
+    #[inline(always)]
+    pub(super) fn load8(&mut self, rows: &mut [Row32], base: &Row64, mask: u32, d: u32, offset: i32) -> bool {
+        let addresses = moved(base, offset);
+        let Some(pattern) = self.pattern(&addresses, mask, 1, false) else { return false };
+        let mut row = Row32::splat(0);
+        match pattern {
+            Pattern::Consecutive { allocation, offset } => {
+                let bytes = self.memory.read::<LANES>(allocation, offset);
+                for (to, byte) in row.0.as_flattened_mut().iter_mut().zip(bytes) {
+                    *to = u32::from(byte);
+                }
+            }
+            other => {
+                let (allocation, origin) = other.origin(&addresses);
+                for lane in lanes(mask) {
+                    let offset = addresses.lane(lane).wrapping_sub(origin) as usize;
+                    let [byte] = self.memory.read::<1>(allocation, offset);
+                    *row.lane_mut(lane) = u32::from(byte);
+                }
+            }
+        }
+        put32(rows, mask, d, &row);
+        true
     }
 
     /// One 64-bit element of each lane; `a` and `d` are rows of the same file.
@@ -489,6 +515,32 @@ impl Shared<'_> {
             if let Some(place) = place {
                 *place = values.lane(lane).to_le_bytes();
             }
+        }
+        true
+    }
+
+    /// Adds row `s` to what rows `a` point to, lowest lane first, and puts what was there into row `d`.
+    #[inline(always)]
+    pub(super) fn add32(
+        &mut self,
+        rows: &mut [Row32],
+        mask: u32,
+        (d, a, s): (Option<u32>, u32, u32),
+        offset: i32,
+    ) -> bool {
+        let Some(offsets) = self.offsets(&rows[a as usize], mask, 4, offset) else { return false };
+        let values = rows[s as usize];
+        let mut before = Row32::splat(0);
+        for lane in lanes(mask) {
+            let place = self.bytes.get_mut(offsets.lane(lane) as usize..).and_then(|b| b.first_chunk_mut());
+            if let Some(place) = place {
+                let old = u32::from_le_bytes(*place);
+                *before.lane_mut(lane) = old;
+                *place = old.wrapping_add(values.lane(lane)).to_le_bytes();
+            }
+        }
+        if let Some(d) = d {
+            put32(rows, mask, d, &before);
         }
         true
     }
