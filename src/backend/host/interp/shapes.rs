@@ -29,7 +29,7 @@ pub(super) struct Shape {
     /// From lane 0, with wrapping.
     distances: Row64,
     /// From the lowest lane.
-    pub(super) offsets: [u32; LANES],
+    pub(super) offsets: [[u32; 8]; 4],
     /// The greatest of these.
     pub(super) span: u32,
     /// Bits that are set in any of the distances: they are multiples of a power of two if its lower bits are not.
@@ -64,22 +64,23 @@ impl Shape {
         let distance = |lane| addresses.lane(lane).wrapping_sub(first) as i64;
         let (low, high) = (0..LANES).map(distance).fold((0, 0), |(low, high), d| (d.min(low), d.max(high)));
         let span = u32::try_from(high.checked_sub(low)?).ok()?;
-        let offsets = std::array::from_fn(|lane| distance(lane).wrapping_sub(low) as u32);
+        let offset = |lane| distance(lane).wrapping_sub(low) as u32;
+        let offsets: [[u32; 8]; 4] = std::array::from_fn(|k| std::array::from_fn(|i| offset(8 * k + i)));
         let mut distances = Row64::splat(0);
         (0..LANES).for_each(|lane| *distances.lane_mut(lane) = distance(lane) as u64);
         let bits = (0..LANES).fold(0, |bits, lane| bits | distance(lane) as u64);
-        Some(Self { distances, offsets, span, bits, kind: Kind::of(&offsets) })
+        Some(Self { distances, offsets, span, bits, kind: Kind::of(offsets.as_flattened()) })
     }
 
     /// The address of the lowest lane if lane 0 is at `first`. `None`: not all are multiples of `size`, a power of 2.
     #[inline(always)]
     pub(super) fn low(&self, first: u64, size: u64) -> Option<u64> {
-        ((first | self.bits) & (size - 1) == 0).then(|| first.wrapping_sub(u64::from(self.offsets[0])))
+        ((first | self.bits) & (size - 1) == 0).then(|| first.wrapping_sub(u64::from(self.offsets[0][0])))
     }
 }
 
 impl Kind {
-    fn of(offsets: &[u32; LANES]) -> Self {
+    fn of(offsets: &[u32]) -> Self {
         let in_line = |lanes: &[u32], step| lanes.windows(2).all(|w| w[1].checked_sub(w[0]) == Some(step));
         let step = offsets[1].wrapping_sub(offsets[0]);
         if in_line(offsets, step) {
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn the_lowest_lane_may_be_any() {
         let shape = Shape::of(&row(|lane| 5000 - 8 * lane)).unwrap();
-        assert_eq!((shape.span, shape.offsets[0], shape.offsets[31]), (248, 248, 0));
+        assert_eq!((shape.span, shape.offsets[0][0], shape.offsets[3][7]), (248, 248, 0));
         assert_eq!(shape.low(6000, 8), Some(6000 - 248));
         assert_eq!(shape.low(6004, 8), None, "all lanes are off by four");
         assert_eq!(shape.low(6000, 16), None, "every second lane is off by eight");

@@ -153,7 +153,7 @@ impl<M: GlobalMemory> Global<'_, M> {
             for (element, &d) in d.iter().enumerate() {
                 let mut row = Row32::splat(0);
                 for lane in 0..LANES {
-                    let at = offset + offsets[lane] as usize + 4 * element;
+                    let at = offset + offsets[lane / 8][lane % 8] as usize + 4 * element;
                     *row.lane_mut(lane) = u32::from_le_bytes(self.memory.read::<4>(allocation, at));
                 }
                 put32(rows, FULL, d, &row);
@@ -326,9 +326,9 @@ impl<M: GlobalMemory> Global<'_, M> {
 
 /// The 32-bit words at `offsets` of `bytes`, which have this kind of shape.
 #[inline(always)]
-fn gather32(row: &mut Row32, bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) {
+fn gather32(row: &mut Row32, bytes: &[u8], kind: Kind, offsets: &[[u32; 8]; 4]) {
     let word = |lane: usize| {
-        let at = offsets[lane] as usize;
+        let at = offsets[lane / 8][lane % 8] as usize;
         bytes.get(at..at + 4).and_then(|word| word.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word))
     };
     // written out, or the compiler puts them together in memory, one by one
@@ -344,7 +344,7 @@ fn gather32(row: &mut Row32, bytes: &[u8], kind: Kind, offsets: &[u32; LANES]) {
         }
         Kind::Line8 { step: 4 } => {
             for k in 0..4 {
-                let at = offsets[8 * k] as usize;
+                let at = offsets[k][0] as usize;
                 let eight = bytes.get(at..at + 32).and_then(|eight| eight.first_chunk::<32>());
                 let eight = eight.copied().unwrap_or([0; 32]);
                 for (to, word) in row.0[k].iter_mut().zip(eight.as_chunks::<4>().0) {
@@ -465,39 +465,30 @@ impl Shared<'_> {
         let Some(offsets) = self.offsets(&rows[a as usize], mask, 4 * N as u32, offset) else {
             return false;
         };
-        let first = offsets.lane(0);
-        let (mut consecutive, mut same) = (true, true);
-        for k in 0..4 {
+        let (first, all) = (offsets.lane(0), &offsets.0);
+        let (mut same, mut in_line) = (true, true);
+        for eight in all {
             for i in 0..8 {
-                let distance = offsets.0[k][i].wrapping_sub(first);
-                consecutive &= distance == (k * 8 + i) as u32 * 4;
+                let distance = eight[i].wrapping_sub(eight[0]);
                 same &= distance == 0;
+                in_line &= distance == 4 * i as u32;
             }
         }
-        let word = |offset: u32| -> u32 {
-            let bytes = self.bytes.get(offset as usize..).and_then(|b| b.first_chunk());
-            bytes.map_or(0, |b| u32::from_le_bytes(*b))
+        let kind = match (same, in_line) {
+            (true, _) if all.iter().all(|eight| eight[0] == first) => Kind::Same,
+            (true, _) => Kind::Same8,
+            (_, true) => Kind::Line8 { step: 4 },
+            _ => Kind::Other,
         };
-        if N == 1 && consecutive {
-            let Some(bytes) = self.bytes.get(first as usize..).and_then(|b| b.first_chunk::<128>()) else {
-                return false;
-            };
-            put32(rows, mask, d[0], &words(bytes));
-            return true;
-        }
         for (element, &d) in d.iter().enumerate() {
-            let at = 4 * element as u32;
-            if same {
-                put32(rows, mask, d, &Row32::splat(word(first + at)));
-                continue;
+            let Some(bytes) = self.bytes.get(4 * element..) else { return false };
+            if mask == FULL {
+                gather32(&mut rows[d as usize], bytes, kind, all);
+            } else {
+                let mut row = Row32::splat(0);
+                gather32(&mut row, bytes, kind, all);
+                put32(rows, mask, d, &row);
             }
-            let mut row = Row32::splat(0);
-            for k in 0..4 {
-                for i in 0..8 {
-                    row.0[k][i] = word(offsets.0[k][i] + at);
-                }
-            }
-            put32(rows, mask, d, &row);
         }
         true
     }
