@@ -12,7 +12,8 @@ use super::rows::{
     map1_32, map1_64, map2_32, map2_64, map3_32, map3_64, narrow, put32, put64, select32, select64, shift64,
     test32, test64, widen2, widen3,
 };
-use super::transfer::{Global, Shared};
+use super::shared::Shared;
+use super::transfer::Global;
 use super::warp::{Group, Warp};
 
 /// Why the loop stopped.

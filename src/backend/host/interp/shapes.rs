@@ -141,13 +141,9 @@ impl Shape {
     #[inline(always)]
     fn fits(&self, addresses: &Row64) -> bool {
         let first = addresses.0[0][0];
-        let mut different = [0; 4];
-        for k in 0..8 {
-            for i in 0..4 {
-                different[i] |= addresses.0[k][i].wrapping_sub(first) ^ self.distances.0[k][i];
-            }
-        }
-        different[0] | different[1] | different[2] | different[3] == 0
+        let pairs = addresses.0.as_flattened().iter().zip(self.distances.0.as_flattened());
+        pairs.fold(0, |different, (address, distance)| different | address.wrapping_sub(first) ^ distance)
+            == 0
     }
 }
 
