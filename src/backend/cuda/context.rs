@@ -2,7 +2,7 @@
 //! code means for the context is decided here, for all calls.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cust::sys::CUctx_st;
@@ -10,7 +10,7 @@ use cust::sys::CUctx_st;
 use super::codes::{Meaning, meaning};
 use super::driver::{self, ContextHandle, Driver, Failure};
 use super::fork;
-use super::stream::Unfinished;
+use super::module::Launched;
 use crate::backend::{Answer, Ownership, Reset};
 use crate::error::ErrorKind;
 use crate::fault::{Fault, FaultKind};
@@ -24,6 +24,8 @@ pub(super) struct Context {
     handle: AtomicPtr<CUctx_st>,
     /// The driver's own number of it, which changes when somebody resets a primary context.
     id: AtomicU64,
+    /// Whether `end` holds something: asked at every call, without a lock.
+    ended: AtomicBool,
     end: Mutex<Option<End>>,
 }
 
@@ -45,8 +47,15 @@ impl Context {
             forks: fork::generation(),
             handle: AtomicPtr::new(handle),
             id: AtomicU64::new(id),
+            ended: AtomicBool::new(false),
             end: Mutex::new(None),
         })
+    }
+
+    fn set_end(&self, end: Option<End>) {
+        let mut slot = self.end();
+        self.ended.store(end.is_some(), Ordering::Release);
+        *slot = end;
     }
 
     fn end(&self) -> std::sync::MutexGuard<'_, Option<End>> {
@@ -76,6 +85,9 @@ impl Context {
                         .to_owned(),
             });
         }
+        if !self.has_ended() {
+            return Ok(());
+        }
         match &*self.end() {
             None => Ok(()),
             Some(End::Fault(origin)) => Err(ErrorKind::Poisoned { origin: origin.clone() }),
@@ -85,12 +97,13 @@ impl Context {
 
     /// Whether calls that give something back may reach the driver: in the process that made it, while it is there.
     pub(super) fn is_usable(&self) -> bool {
-        self.is_ours() && !self.handle().is_null() && !matches!(&*self.end(), Some(End::Lost))
+        let lost = || self.has_ended() && matches!(&*self.end(), Some(End::Lost));
+        self.is_ours() && !self.handle().is_null() && !lost()
     }
 
     /// Whether only a reset can make it work again.
     pub(super) fn has_ended(&self) -> bool {
-        self.end().is_some()
+        self.ended.load(Ordering::Acquire)
     }
 
     /// Makes the context current on this thread, also one that a fault has ended, so that what it holds can be given
@@ -106,17 +119,22 @@ impl Context {
         if self.ownership == Ownership::Primary {
             self.notice_reset(handle)?;
         }
+        let mut current = ptr::null_mut();
+        // SAFETY: `current` is a place for the answer. Asking takes a fraction of what setting does.
+        if unsafe { driver::context_current(&mut current) }.is_ok() && current == handle {
+            return Ok(());
+        }
         // SAFETY: the handle is live: it is replaced only by a reset, which has exclusive access (C4).
         let current = unsafe { driver::context_set_current(handle) };
         match current {
             Err(_) if self.has_ended() => Ok(()),
-            other => self.answer(other, &[]),
+            other => self.answer(other),
         }
     }
 
     /// A reset by somebody else leaves the handle's address as it is and gives the context a new number (measured: H2).
     fn notice_reset(&self, handle: ContextHandle) -> Answer<()> {
-        if matches!(&*self.end(), Some(End::Lost)) {
+        if self.has_ended() && matches!(&*self.end(), Some(End::Lost)) {
             return Err(ErrorKind::ContextLost);
         }
         let mut id = 0;
@@ -126,13 +144,21 @@ impl Context {
         if same || matches!(&*self.end(), Some(End::Fault(_))) {
             return Ok(());
         }
-        *self.end() = Some(End::Lost);
+        self.set_end(Some(End::Lost));
         Err(ErrorKind::ContextLost)
     }
 
-    /// What a call's result means, for the call and for the context. `unfinished` are the launches that may have made
-    /// a fault which the result reports.
-    pub(super) fn answer<T>(&self, result: Driver<T>, unfinished: &[Unfinished]) -> Answer<T> {
+    /// What a call's result means, for the call and for the context.
+    pub(super) fn answer<T>(&self, result: Driver<T>) -> Answer<T> {
+        self.answer_after(result, Vec::new)
+    }
+
+    /// The same where `unfinished` can say which launches may have made a fault that the result reports.
+    pub(super) fn answer_after<T>(
+        &self,
+        result: Driver<T>,
+        unfinished: impl FnOnce() -> Vec<Launched>,
+    ) -> Answer<T> {
         let failure = match result {
             Ok(value) => return Ok(value),
             Err(failure) => failure,
@@ -141,12 +167,12 @@ impl Context {
         match meaning(failure.code) {
             Meaning::Refused => Err(driver_error(failure)),
             Meaning::Lost => {
-                *self.end() = Some(End::Lost);
+                self.set_end(Some(End::Lost));
                 Err(ErrorKind::ContextLost)
             }
             Meaning::Ended => {
-                let fault = fault(failure, unfinished);
-                *self.end() = Some(End::Fault(fault.summary()));
+                let fault = fault(failure, &unfinished());
+                self.set_end(Some(End::Fault(fault.summary())));
                 Err(ErrorKind::Fault(Box::new(fault)))
             }
         }
@@ -154,7 +180,11 @@ impl Context {
 
     /// What a wait's result means. Memory of the host is given back after it, so a wait that the driver refused, which
     /// shows nothing about the work, ends the process (B3); after a fault, or somebody's reset, nothing runs any more.
-    pub(super) fn stopped(&self, result: Driver<()>, unfinished: &[Unfinished]) -> Answer<()> {
+    pub(super) fn stopped(
+        &self,
+        result: Driver<()>,
+        unfinished: impl FnOnce() -> Vec<Launched>,
+    ) -> Answer<()> {
         if let Err(failure) = result
             && meaning(failure.code) == Meaning::Refused
         {
@@ -164,7 +194,7 @@ impl Context {
             );
             std::process::abort();
         }
-        self.answer(result, unfinished)
+        self.answer_after(result, unfinished)
     }
 
     /// Throws the context away, makes a new one, and asks whether that works.
@@ -175,7 +205,7 @@ impl Context {
         };
         let poisoned = |failure: Failure| {
             let origin = before.clone().unwrap_or_else(|| driver_error(failure).to_string());
-            *self.end() = Some(End::Fault(origin.clone()));
+            self.set_end(Some(End::Fault(origin.clone())));
             Reset::Poisoned { origin }
         };
         if !self.is_ours() {
@@ -189,7 +219,7 @@ impl Context {
                 // SAFETY: `make` has just made it current.
                 match unsafe { driver::context_synchronize() } {
                     Ok(()) => {
-                        *self.end() = None;
+                        self.set_end(None);
                         Reset::Recovered
                     }
                     Err(failure) => poisoned(failure),
@@ -286,7 +316,7 @@ pub(super) fn driver_error(failure: Failure) -> ErrorKind {
 }
 
 /// The fault that a result reports, blamed on the oldest launch that may have made it.
-fn fault(failure: Failure, unfinished: &[Unfinished]) -> Fault {
+fn fault(failure: Failure, unfinished: &[Launched]) -> Fault {
     let kind = FaultKind::Hardware {
         code: failure.code,
         name: failure.name().to_owned(),

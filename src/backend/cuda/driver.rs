@@ -73,6 +73,8 @@ driver! {
     context_destroy = cuCtxDestroy_v2(context: ContextHandle);
     /// Makes a context current on this thread.
     context_set_current = cuCtxSetCurrent(context: ContextHandle);
+    /// The context that is current on this thread.
+    context_current = cuCtxGetCurrent(context: *mut ContextHandle);
     /// A number that no other context of the process has or had.
     context_id = cuCtxGetId(context: ContextHandle, id: *mut u64);
     /// Waits for everything in the current context.

@@ -33,16 +33,31 @@ pub(super) struct Rows {
 
 /// The fill kernels of a context, loaded when they are first needed.
 #[derive(Default)]
-pub(super) struct Kernels(Mutex<Option<Loaded>>);
+pub(super) struct Kernels(Mutex<Option<Wide>>);
+
+/// The kernels that are used, and their module.
+struct Wide {
+    by_8: Arc<Function>,
+    by_16: Arc<Function>,
+    _module: Loaded,
+}
 
 impl Kernels {
-    fn get(&self, name: &str, context: &Context) -> Answer<Arc<Function>> {
+    /// The kernel for elements of 8 bytes, or of 16.
+    fn get(&self, bytes: usize, context: &Context) -> Answer<Arc<Function>> {
         let mut loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let module = match &mut *loaded {
-            Some(module) => module,
-            none => none.insert(Loaded::new("fill.ptx", PTX, PTX_VERSION, context)?),
+        let wide = match &mut *loaded {
+            Some(wide) => wide,
+            none => {
+                let module = Loaded::new("fill.ptx", PTX, PTX_VERSION, context)?;
+                none.insert(Wide {
+                    by_8: Arc::new(module.look_up("fill_pitched_u64", context)?),
+                    by_16: Arc::new(module.look_up("fill_pitched_u128", context)?),
+                    _module: module,
+                })
+            }
         };
-        module.function(&Arc::from(name), context)
+        Ok(Arc::clone(if bytes == 8 { &wide.by_8 } else { &wide.by_16 }))
     }
 
     /// Forgets them; the context that held them is gone.
@@ -75,15 +90,14 @@ pub(super) unsafe fn queue(
         // SAFETY: as above.
         [a, b, c, d] if fits(4) => unsafe { words(rows, u32::from_le_bytes([a, b, c, d]), handle) },
         _ if fits(8) || fits(16) => {
-            let name = if element.len() == 8 { "fill_pitched_u64" } else { "fill_pitched_u128" };
-            let function = kernels.get(name, context)?;
+            let function = kernels.get(element.len(), context)?;
             // SAFETY: as above; the kernel is the one for this size.
             return unsafe { kernel(&function, rows, element, stream, context) };
         }
         // SAFETY: as above; nothing is asked of address and pitch.
         _ => unsafe { doubling(rows, element, handle) },
     };
-    context.answer(queued, &[])
+    context.answer(queued)
 }
 
 /// The shortest piece of 1, 2, 4 or 8 bytes whose repetition is the element; else the element.

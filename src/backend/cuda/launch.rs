@@ -63,5 +63,5 @@ pub(super) unsafe fn queue(
             extra.as_mut_ptr(),
         )
     };
-    context.answer(queued, &[])
+    context.answer(queued)
 }

@@ -53,14 +53,14 @@ impl Marks {
                 let mut handle = ptr::null_mut();
                 // SAFETY: `handle` is a place for the answer; the context is current.
                 let created = unsafe { driver::event_create(&mut handle, 0) };
-                context.answer(created, &[])?;
+                context.answer(created)?;
                 Event(handle)
             }
         };
         // SAFETY: the event was made or taken from the spare ones just now, the stream is live (C4).
         let recorded = unsafe { driver::event_record(event.0, stream.handle()) };
         self.events().live.insert(id, event);
-        context.answer(recorded, &[]).inspect_err(|_| {
+        context.answer(recorded).inspect_err(|_| {
             let mut events = self.events();
             let Events { live, spare } = &mut *events;
             spare.extend(live.remove(&id));
@@ -71,14 +71,14 @@ impl Marks {
     pub(super) fn wait_on(&self, stream: &Stream, id: MarkId, context: &Context) -> Answer<()> {
         let event = self.get(id)?;
         // SAFETY: event and stream are live by C4.
-        context.answer(unsafe { driver::stream_wait_event(stream.handle(), event, 0) }, &[])
+        context.answer(unsafe { driver::stream_wait_event(stream.handle(), event, 0) })
     }
 
     /// Blocks until everything before the mark has stopped.
     pub(super) fn wait(&self, id: MarkId, context: &Context) -> Answer<()> {
         let event = self.get(id)?;
         // SAFETY: the event is live by C4.
-        context.stopped(unsafe { driver::event_synchronize(event) }, &[])
+        context.stopped(unsafe { driver::event_synchronize(event) }, Vec::new)
     }
 
     /// Whether everything before the mark has stopped.
@@ -87,7 +87,7 @@ impl Marks {
         // SAFETY: the event is live by C4.
         match unsafe { driver::event_query(event) } {
             Err(failure) if failure.code == NOT_READY => Ok(false),
-            other => context.answer(other, &[]).map(|()| true),
+            other => context.answer(other).map(|()| true),
         }
     }
 
@@ -96,7 +96,7 @@ impl Marks {
         let (from, to) = (self.get(from)?, self.get(to)?);
         let mut milliseconds = 0.0;
         // SAFETY: both events are live by C4, `milliseconds` is a place for the answer.
-        context.answer(unsafe { driver::event_elapsed(&mut milliseconds, from, to) }, &[])?;
+        context.answer(unsafe { driver::event_elapsed(&mut milliseconds, from, to) })?;
         Ok(milliseconds)
     }
 
@@ -113,7 +113,7 @@ impl Marks {
         };
         // SAFETY: taken out just now and not kept, so it is destroyed once.
         let destroyed = unsafe { driver::event_destroy(event.0) };
-        super::stream::quiet(context, context.answer(destroyed, &[]))
+        super::stream::quiet(context, context.answer(destroyed))
     }
 
     /// Forgets everything; the context that held it is gone.

@@ -24,7 +24,7 @@ pub(super) fn info(context: &Context) -> Answer<MemoryInfo> {
     let (mut free, mut total) = (0, 0);
     // SAFETY: both are places for the answer; the context is current.
     let asked = unsafe { driver::memory_info(&mut free, &mut total) };
-    context.answer(asked, &[])?;
+    context.answer(asked)?;
     Ok(MemoryInfo { free: free as u64, total: total as u64 })
 }
 
@@ -38,7 +38,7 @@ pub(super) fn allocate(bytes: usize, context: &Context) -> Answer<u64> {
             // what is live is the pool's knowledge
             Err(ErrorKind::OutOfMemory { asked: bytes as u64, free, total, live: 0 })
         }
-        other => context.answer(other, &[]).map(|()| address),
+        other => context.answer(other).map(|()| address),
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn allocate(bytes: usize, context: &Context) -> Answer<u64> {
 pub(super) unsafe fn free(address: u64, context: &Context) -> Answer<()> {
     // SAFETY: the address is live and nothing uses it, as the caller vouches.
     let freed = unsafe { driver::memory_free(address) };
-    quiet(context, context.answer(freed, &[]))
+    quiet(context, context.answer(freed))
 }
 
 /// Rows of pitched memory begin at multiples of this many bytes.
@@ -58,7 +58,7 @@ pub(super) fn pitch_alignment(context: &Context) -> Answer<usize> {
     // SAFETY: both are places for the answer; the context is current.
     let allocated =
         unsafe { driver::memory_allocate_pitch(&mut address, &mut pitch, NARROWEST_ROW, 1, WIDEST_ELEMENT) };
-    context.answer(allocated, &[])?;
+    context.answer(allocated)?;
     // SAFETY: allocated just now, used by nobody.
     unsafe { free(address, context) }?;
     Ok(pitch)
@@ -73,7 +73,7 @@ pub(super) fn allocate_pinned(bytes: usize, context: &Context) -> Answer<NonNull
         Err(failure) if failure.code == OUT_OF_MEMORY => {
             return Err(ErrorKind::OutOfPinnedMemory { asked: bytes as u64, held: 0 });
         }
-        other => context.answer(other, &[])?,
+        other => context.answer(other)?,
     }
     let Some(pointer) = NonNull::new(pointer.cast::<u8>()) else {
         return Err(ErrorKind::OutOfPinnedMemory { asked: bytes as u64, held: 0 });
@@ -90,5 +90,5 @@ pub(super) fn allocate_pinned(bytes: usize, context: &Context) -> Answer<NonNull
 pub(super) unsafe fn free_pinned(pointer: NonNull<u8>, context: &Context) -> Answer<()> {
     // SAFETY: as the caller vouches.
     let freed = unsafe { driver::host_free(pointer.as_ptr().cast()) };
-    quiet(context, context.answer(freed, &[]))
+    quiet(context, context.answer(freed))
 }

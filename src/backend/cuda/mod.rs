@@ -16,6 +16,7 @@ mod mark;
 mod memory;
 mod module;
 mod stream;
+mod table;
 mod transfer;
 
 use std::fmt;
@@ -148,7 +149,7 @@ impl Backend for CudaBackend {
     fn create_stream(&self) -> Answer<StreamId> {
         self.context.alive()?;
         let id = StreamId(self.next_id());
-        self.streams.create(id, &self.context)?;
+        self.streams.create(id, &self.modules, &self.context)?;
         Ok(id)
     }
 
@@ -156,14 +157,14 @@ impl Backend for CudaBackend {
         if !self.context.is_usable() {
             return Ok(());
         }
-        self.streams.destroy(stream, &self.context)
+        self.streams.destroy(stream, &self.modules, &self.context)
     }
 
     fn wait_stream(&self, stream: StreamId) -> Answer<()> {
         if !self.context.is_usable() {
             return self.context.alive();
         }
-        self.streams.wait(stream, &self.context)
+        self.streams.wait(stream, &self.modules, &self.context)
     }
 
     fn record(&self, stream: StreamId) -> Answer<MarkId> {
@@ -253,24 +254,27 @@ impl Backend for CudaBackend {
     unsafe fn launch(&self, stream: StreamId, launch: LaunchCall) -> Answer<()> {
         self.context.alive()?;
         refuse(&launch)?;
-        let stream = self.streams.get(stream)?;
-        let module = self.modules.get(launch.module)?;
-        let function = module.function(&launch.kernel, &self.context)?;
         let request = Request {
             grid: launch.grid,
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
             params: &launch.params,
         };
-        // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's. The parameter block was laid out by
-        // the kernel's own signature.
-        unsafe { launch::queue(&function, &stream, &request, &self.context) }?;
-        stream.remember(Unfinished {
-            kernel: launch.kernel,
-            module: Arc::clone(&module.name),
-            location: launch.location,
-        });
-        Ok(())
+        self.streams.with(stream, |stream| {
+            self.modules.with(launch.module, |module| {
+                module.with_function(&launch.kernel, &self.context, |function, index| {
+                    // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's. The parameter block was
+                    // laid out by the kernel's own signature.
+                    unsafe { launch::queue(function, stream, &request, &self.context) }?;
+                    stream.remember(Unfinished {
+                        module: launch.module,
+                        function: index,
+                        location: launch.location,
+                    });
+                    Ok(())
+                })
+            })
+        })
     }
 
     fn ownership(&self) -> Ownership {

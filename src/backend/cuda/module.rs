@@ -1,13 +1,15 @@
 //! Modules: PTX handed to the driver's compiler, with its log in the error, and the kernels by name.
 
-use std::collections::HashMap;
 use std::ffi::{CString, c_void};
+use std::panic::Location;
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::context::{self, Context, driver_error};
 use super::driver::{self, Failure, FunctionHandle, ModuleHandle};
-use super::stream::quiet;
+use super::stream::{Unfinished, quiet};
+use super::table::Table;
 use crate::backend::{Answer, ModuleId};
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
@@ -29,7 +31,8 @@ const MAX_DYNAMIC_SHARED: i32 = 8;
 pub(super) struct Function {
     handle: FunctionHandle,
     /// How much dynamic shared memory it was opted in for, in bytes.
-    opted: Mutex<u32>,
+    opted: AtomicU32,
+    setting: Mutex<()>,
 }
 
 // SAFETY: the driver's functions may be called with a kernel from any thread on which its context is current.
@@ -40,8 +43,9 @@ unsafe impl Sync for Function {}
 /// A module that is loaded.
 pub(super) struct Loaded {
     handle: ModuleHandle,
-    pub(super) name: Arc<str>,
-    functions: RwLock<HashMap<Arc<str>, Arc<Function>>>,
+    name: Arc<str>,
+    /// The kernels that were launched, by name.
+    functions: RwLock<Vec<(Arc<str>, Function)>>,
 }
 
 // SAFETY: as for `Function`.
@@ -49,38 +53,55 @@ unsafe impl Send for Loaded {}
 // SAFETY: as for `Function`.
 unsafe impl Sync for Loaded {}
 
+/// A launch by its names.
+pub(super) struct Launched {
+    pub(super) kernel: Arc<str>,
+    pub(super) module: Arc<str>,
+    pub(super) location: &'static Location<'static>,
+}
+
 /// The modules of a context.
 #[derive(Default)]
-pub(super) struct Modules(RwLock<HashMap<ModuleId, Arc<Loaded>>>);
+pub(super) struct Modules(Table<Loaded>);
 
 impl Modules {
     /// Loads a module under this id.
     pub(super) fn load(&self, id: ModuleId, ptx: &LoadedPtx, context: &Context) -> Answer<()> {
         let module = Loaded::new(ptx.source().name(), ptx.source().as_str(), ptx.module().version, context)?;
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::new(module));
+        self.0.insert(id.0, module);
         Ok(())
     }
 
-    /// The module with this id.
-    pub(super) fn get(&self, id: ModuleId) -> Answer<Arc<Loaded>> {
-        let modules = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        modules.get(&id).cloned().ok_or_else(|| ErrorKind::Foreign {
-            message: format!("module {} is none of this context's", id.0),
+    /// What `use_it` makes of the module with this id; it must not wait for the device.
+    pub(super) fn with<R>(&self, id: ModuleId, use_it: impl FnOnce(&Loaded) -> Answer<R>) -> Answer<R> {
+        self.0.with(id.0, use_it).unwrap_or_else(|| {
+            Err(ErrorKind::Foreign { message: format!("module {} is none of this context's", id.0) })
         })
+    }
+
+    /// The names of launches, of those whose modules are still there: a module is unloaded after its launches were
+    /// waited for.
+    pub(super) fn named(&self, launches: &[Unfinished]) -> Vec<Launched> {
+        let name = |launch: &Unfinished| {
+            let module = self.0.get(launch.module.0)?;
+            let functions = module.functions.read().unwrap_or_else(PoisonError::into_inner);
+            let kernel = Arc::clone(&functions.get(launch.function)?.0);
+            Some(Launched { kernel, module: Arc::clone(&module.name), location: launch.location })
+        };
+        launches.iter().filter_map(name).collect()
     }
 
     /// Unloads a module.
     pub(super) fn unload(&self, id: ModuleId, context: &Context) -> Answer<()> {
-        let removed = self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        let Some(module) = removed else { return Ok(()) };
+        let Some(module) = self.0.remove(id.0) else { return Ok(()) };
         // SAFETY: taken out of the map just now; by C4 and the contract of `unload` no launch of it is queued.
         let unloaded = unsafe { driver::module_unload(module.handle) };
-        quiet(context, context.answer(unloaded, &[]))
+        quiet(context, context.answer(unloaded))
     }
 
     /// Forgets everything; the context that held it is gone.
     pub(super) fn clear(&self) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.clear();
     }
 }
 
@@ -91,22 +112,51 @@ impl Loaded {
         Ok(Self { handle, name: Arc::from(name), functions: RwLock::default() })
     }
 
-    /// The kernel `name`, asked for once.
-    pub(super) fn function(&self, name: &Arc<str>, context: &Context) -> Answer<Arc<Function>> {
-        if let Some(function) = self.functions.read().unwrap_or_else(PoisonError::into_inner).get(name) {
-            return Ok(Arc::clone(function));
+    /// What `use_it` makes of the kernel `name` and its number in this module; it must not wait for the device.
+    pub(super) fn with_function<R>(
+        &self,
+        name: &Arc<str>,
+        context: &Context,
+        use_it: impl FnOnce(&Function, usize) -> Answer<R>,
+    ) -> Answer<R> {
+        {
+            let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
+            // Launches of one `Kernel` bring the same name, which is found without a look at its letters.
+            let known = functions
+                .iter()
+                .position(|(known, _)| Arc::ptr_eq(known, name))
+                .or_else(|| functions.iter().position(|(known, _)| known == name));
+            if let Some((index, (_, function))) = known.and_then(|index| Some((index, functions.get(index)?)))
+            {
+                return use_it(function, index);
+            }
         }
-        let text = CString::new(&**name).map_err(|_| ErrorKind::NotSupported {
-            message: format!("the kernel name {name:?} has a zero byte, which the driver cannot look up"),
-        })?;
+        let function = self.look_up(name, context)?;
+        let index = {
+            let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
+            functions.push((Arc::clone(name), function));
+            functions.len() - 1
+        };
+        let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
+        match functions.get(index) {
+            Some((_, function)) => use_it(function, index),
+            None => Err(missing(name)),
+        }
+    }
+
+    /// A kernel as the driver knows it.
+    pub(super) fn look_up(&self, name: &str, context: &Context) -> Answer<Function> {
+        let text = CString::new(name).map_err(|_| missing(name))?;
         let mut handle = ptr::null_mut();
         // SAFETY: the module is loaded (C4), `text` ends with a zero byte, `handle` is a place for the answer.
         let found = unsafe { driver::module_function(&mut handle, self.handle, text.as_ptr()) };
-        context.answer(found, &[])?;
-        let function = Arc::new(Function { handle, opted: Mutex::new(0) });
-        let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(functions.entry(Arc::clone(name)).or_insert(function)))
+        context.answer(found)?;
+        Ok(Function { handle, opted: AtomicU32::new(0), setting: Mutex::new(()) })
     }
+}
+
+fn missing(name: &str) -> ErrorKind {
+    ErrorKind::NotSupported { message: format!("the driver cannot look up the kernel name {name:?}") }
 }
 
 impl Function {
@@ -117,14 +167,18 @@ impl Function {
     /// Makes launches with `bytes` of dynamic shared memory possible: above the usual limit, static memory counted, a
     /// kernel has to be opted in, and below it that changes nothing.
     pub(super) fn opt_in(&self, bytes: u32, context: &Context) -> Answer<()> {
-        let mut opted = self.opted.lock().unwrap_or_else(PoisonError::into_inner);
-        if bytes <= *opted {
+        if bytes <= self.opted.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        // One after the other, so that the driver ends with the largest amount, which is the one that is noted.
+        let _setting = self.setting.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes <= self.opted.load(Ordering::Acquire) {
             return Ok(());
         }
         // SAFETY: the kernel's module is loaded (C4).
         let set = unsafe { driver::function_set_attribute(self.handle, MAX_DYNAMIC_SHARED, bytes as i32) };
-        context.answer(set, &[])?;
-        *opted = bytes;
+        context.answer(set)?;
+        self.opted.store(bytes, Ordering::Release);
         Ok(())
     }
 }
@@ -153,7 +207,7 @@ fn compile(name: &str, text: &str, version: (u32, u32), context: &Context) -> An
     };
     match loaded {
         Err(failure) if speaks_of_text(failure) => Err(refused(name, version, failure, &log)),
-        other => context.answer(other, &[]).map(|()| handle),
+        other => context.answer(other).map(|()| handle),
     }
 }
 

@@ -1,14 +1,15 @@
 //! Streams: the driver's handle behind each id, and which launches nobody has waited for yet.
 
-use std::collections::HashMap;
 use std::ffi::c_void;
 use std::panic::Location;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::Context;
 use super::driver::{self, StreamHandle};
-use crate::backend::{Answer, HostFunction, StreamId};
+use super::module::Modules;
+use super::table::Table;
+use crate::backend::{Answer, HostFunction, ModuleId, StreamId};
 use crate::error::ErrorKind;
 
 /// `CU_STREAM_NON_BLOCKING`: the stream does not synchronise with the NULL stream.
@@ -17,10 +18,11 @@ const NON_BLOCKING: u32 = 1;
 const REMEMBERED: usize = 256;
 
 /// A launch that nobody has waited for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Unfinished {
-    pub(super) kernel: Arc<str>,
-    pub(super) module: Arc<str>,
+    pub(super) module: ModuleId,
+    /// Which of the module's kernels.
+    pub(super) function: usize,
     pub(super) location: &'static Location<'static>,
 }
 
@@ -37,7 +39,7 @@ unsafe impl Sync for Stream {}
 
 /// The streams of a context.
 #[derive(Default)]
-pub(super) struct Streams(RwLock<HashMap<StreamId, Arc<Stream>>>);
+pub(super) struct Streams(Table<Stream>);
 
 impl Stream {
     pub(super) fn handle(&self) -> StreamHandle {
@@ -74,41 +76,41 @@ impl Stream {
             // SAFETY: the driver did not take it, so this is the only owner.
             drop(unsafe { Box::from_raw(data) });
         }
-        context.answer(queued, &[])
+        context.answer(queued)
     }
 }
 
 impl Streams {
     /// A new stream under this id.
-    pub(super) fn create(&self, id: StreamId, context: &Context) -> Answer<()> {
+    pub(super) fn create(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
         let mut handle = ptr::null_mut();
         // SAFETY: `handle` is a place for the answer; the context is current, as for every call (`make_current`).
         let created = unsafe { driver::stream_create(&mut handle, NON_BLOCKING) };
-        context.answer(created, &self.unfinished())?;
-        let stream = Arc::new(Stream { handle, unfinished: Mutex::default() });
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, stream);
+        context.answer_after(created, || modules.named(&self.unfinished()))?;
+        self.0.insert(id.0, Stream { handle, unfinished: Mutex::default() });
         Ok(())
     }
 
     /// The stream with this id.
     pub(super) fn get(&self, id: StreamId) -> Answer<Arc<Stream>> {
-        let streams = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        streams.get(&id).cloned().ok_or_else(|| ErrorKind::Foreign {
-            message: format!("stream {} is none of this context's", id.0),
-        })
+        self.0.get(id.0).ok_or_else(|| foreign(id))
     }
 
     /// Destroys a stream.
-    pub(super) fn destroy(&self, id: StreamId, context: &Context) -> Answer<()> {
-        let removed = self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        let Some(stream) = removed else { return Ok(()) };
+    pub(super) fn destroy(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
+        let Some(stream) = self.0.remove(id.0) else { return Ok(()) };
         // SAFETY: taken out of the map just now, so it is destroyed once; by C4 nobody uses the id any more.
         let destroyed = unsafe { driver::stream_destroy(stream.handle) };
-        quiet(context, context.answer(destroyed, &self.unfinished()))
+        quiet(context, context.answer_after(destroyed, || modules.named(&self.unfinished())))
+    }
+
+    /// What `use_it` makes of the stream with this id; it must not wait for the device.
+    pub(super) fn with<R>(&self, id: StreamId, use_it: impl FnOnce(&Stream) -> Answer<R>) -> Answer<R> {
+        self.0.with(id.0, use_it).unwrap_or_else(|| Err(foreign(id)))
     }
 
     /// Waits until what the stream has queued has stopped.
-    pub(super) fn wait(&self, id: StreamId, context: &Context) -> Answer<()> {
+    pub(super) fn wait(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
         let stream = self.get(id)?;
         // SAFETY: the handle is live by C4.
         let waited = unsafe { driver::stream_synchronize(stream.handle) };
@@ -116,7 +118,7 @@ impl Streams {
             stream.list().clear();
             return Ok(());
         }
-        context.stopped(waited, &self.candidates(&stream))
+        context.stopped(waited, || modules.named(&self.candidates(&stream)))
     }
 
     /// The launches that may have made a fault which a wait for `stream` met: its own, or if it has none, anybody's.
@@ -127,16 +129,17 @@ impl Streams {
 
     /// All launches that nobody has waited for.
     pub(super) fn unfinished(&self) -> Vec<Unfinished> {
-        let streams = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let mut ids: Vec<_> = streams.keys().copied().collect();
-        ids.sort_unstable();
-        ids.iter().filter_map(|id| streams.get(id)).flat_map(|stream| stream.list().clone()).collect()
+        self.0.all().iter().flat_map(|stream| stream.list().clone()).collect()
     }
 
     /// Forgets everything; the context that held it is gone.
     pub(super) fn clear(&self) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.0.clear();
     }
+}
+
+fn foreign(id: StreamId) -> ErrorKind {
+    ErrorKind::Foreign { message: format!("stream {} is none of this context's", id.0) }
 }
 
 /// Giving back in a context that has ended is done by ending it: no news.

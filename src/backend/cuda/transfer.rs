@@ -21,7 +21,7 @@ pub(super) unsafe fn copy(copy: &Copy, max_pitch: usize, stream: &Stream, contex
     let copy = dense(*copy);
     // SAFETY: as this function's caller vouches; `dense` names the same bytes.
     let queued = unsafe { queue(&copy, max_pitch, stream.handle()) };
-    context.answer(queued, &[])
+    context.answer(queued)
 }
 
 /// The same bytes as one row where nothing lies between the rows on both sides.
@@ -200,7 +200,7 @@ pub(super) unsafe fn copy_from_peer(copy: &PeerCopy, stream: &Stream, context: &
         // SAFETY: a row of the copy that the caller vouches for; both contexts are open.
         let queued =
             unsafe { driver::copy_peer(to, context.handle(), from, theirs, row_bytes, stream.handle()) };
-        context.answer(queued, &[])?;
+        context.answer(queued)?;
     }
     Ok(())
 }
