@@ -60,6 +60,8 @@ ids! {
     StreamId
     /// A loaded module. Never reused.
     ModuleId
+    /// A kernel of a loaded module, while that is loaded. Never reused.
+    FunctionId
     /// A mark in a stream (an event): everything queued before it. Never reused.
     MarkId
 }
@@ -203,6 +205,7 @@ pub(crate) struct LaunchBuffer {
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchCall {
     pub(crate) module: ModuleId,
+    pub(crate) function: FunctionId,
     pub(crate) kernel: Arc<str>,
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
@@ -210,7 +213,7 @@ pub(crate) struct LaunchCall {
     pub(crate) dynamic_shared: u32,
     /// The parameter block, as the kernel's signature lays it out.
     pub(crate) params: SmallVec<[u8; 64]>,
-    pub(crate) buffers: SmallVec<[LaunchBuffer; 8]>,
+    pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
     pub(crate) access: AccessRule,
     /// Report also what the hardware would let pass.
     pub(crate) strict: bool,
@@ -322,6 +325,8 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
 
     /// Loads a module.
     fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId>;
+    /// A kernel of a module that is loaded.
+    fn function(&self, module: ModuleId, name: &Arc<str>) -> Answer<FunctionId>;
     /// Unloads a module of which no launch is queued.
     fn unload(&self, module: ModuleId) -> Answer<()>;
     /// Queues a launch.

@@ -120,36 +120,27 @@ impl Ledger {
         touches: &[Touch],
         queue: impl FnOnce() -> Answer<()>,
     ) -> Answer<()> {
+        let now = Use { stream, moment: self.moment(stream) + 1 };
         let mut after: SmallVec<[Use; 4]> = SmallVec::new();
         for touch in touches {
-            if let Some(allocation) = self.allocations.get(&touch.entry) {
-                after.extend(allocation.last_write);
-                if touch.write {
-                    after.extend(allocation.reads.iter().copied());
-                }
+            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
+                let writer = allocation.last_write.iter();
+                let readers = allocation.reads.iter().filter(|_| touch.write);
+                after.extend(writer.chain(readers).filter(|earlier| earlier.stream != stream).copied());
+                // Noted before it is queued: if that fails, somebody waits for a moment that means the next operation.
+                allocation.note(now, touch.write);
             }
         }
         for earlier in after {
             self.follow(backend, stream, earlier)?;
         }
         queue()?;
-        let now = self.tick(stream);
-        for touch in touches {
-            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
-                allocation.note(now, touch.write);
-            }
-        }
+        self.clocks.entry(stream).or_default().queued = now.moment;
         Ok(())
     }
 
-    fn tick(&mut self, stream: StreamId) -> Use {
-        let clock = self.clocks.entry(stream).or_default();
-        clock.queued += 1;
-        Use { stream, moment: clock.queued }
-    }
-
     fn follow(&mut self, backend: &dyn Backend, stream: StreamId, earlier: Use) -> Answer<()> {
-        if earlier.stream == stream || self.has_stopped(earlier) {
+        if self.has_stopped(earlier) {
             return Ok(());
         }
         let seen = self.clocks.get(&stream).and_then(|clock| {

@@ -42,7 +42,7 @@ pub struct Binder<'k> {
     /// An array of another context was among the arguments.
     pub(crate) foreign: Option<ErrorKind>,
     pub(crate) params: SmallVec<[u8; 64]>,
-    pub(crate) buffers: SmallVec<[LaunchBuffer; 8]>,
+    pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
     pub(crate) touches: SmallVec<[Touch; 8]>,
 }
 

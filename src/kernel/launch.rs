@@ -282,6 +282,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     foreign.map_or(Ok(()), Err).at_caller()?;
     let call = LaunchCall {
         module: kernel.module,
+        function: kernel.function,
         kernel: Arc::clone(&kernel.name),
         grid,
         block,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::backend::ModuleId;
+use crate::backend::{FunctionId, ModuleId};
 use crate::context::core::Core;
 use crate::context::{Brand, Context};
 use crate::error::{AtCaller, Error, ErrorKind};
@@ -36,6 +36,7 @@ pub struct Module<'ctx> {
 #[doc(alias = "CUfunction")]
 pub struct Kernel<'ctx, S> {
     pub(crate) module: ModuleId,
+    pub(crate) function: FunctionId,
     pub(crate) core: &'ctx Core,
     pub(crate) ptx: Arc<LoadedPtx>,
     pub(crate) name: Arc<str>,
@@ -104,13 +105,16 @@ impl<'ctx> Module<'ctx> {
         if let Some(declared) = S::declarations() {
             compare(&declared, found).map_err(|message| ErrorKind::Signature { message }).at_caller()?;
         }
+        let name: Arc<str> = Arc::from(name);
+        let function = self.core.backend()?.function(self.id, &name).at_caller()?;
         Ok(Kernel {
             module: self.id,
+            function,
             core: self.core,
             ptx: Arc::clone(&self.ptx),
-            name: Arc::from(name),
+            static_shared: self.ptx.static_shared_bytes(&name),
+            name,
             index,
-            static_shared: self.ptx.static_shared_bytes(name),
             brand: PhantomData,
             signature: PhantomData,
         })

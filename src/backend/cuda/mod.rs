@@ -30,8 +30,8 @@ use self::mark::Marks;
 use self::module::Modules;
 use self::stream::{Streams, Unfinished};
 use super::{
-    AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, HostFunction, LaunchCall, MarkId, MemoryInfo,
-    ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
+    AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, FunctionId, HostFunction, LaunchCall, MarkId,
+    MemoryInfo, ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
 };
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
@@ -244,6 +244,16 @@ impl Backend for CudaBackend {
         Ok(id)
     }
 
+    fn function(&self, module: ModuleId, name: &Arc<str>) -> Answer<FunctionId> {
+        self.context.alive()?;
+        if let Some(known) = self.modules.find_function(module, name) {
+            return Ok(known);
+        }
+        let id = FunctionId(self.next_id());
+        self.modules.add_function(id, module, name, &self.context)?;
+        Ok(id)
+    }
+
     fn unload(&self, module: ModuleId) -> Answer<()> {
         if !self.context.is_usable() {
             return Ok(());
@@ -261,18 +271,12 @@ impl Backend for CudaBackend {
             params: &launch.params,
         };
         self.streams.with(stream, |stream| {
-            self.modules.with(launch.module, |module| {
-                module.with_function(&launch.kernel, &self.context, |function, index| {
-                    // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's. The parameter block was
-                    // laid out by the kernel's own signature.
-                    unsafe { launch::queue(function, stream, &request, &self.context) }?;
-                    stream.remember(Unfinished {
-                        module: launch.module,
-                        function: index,
-                        location: launch.location,
-                    });
-                    Ok(())
-                })
+            self.modules.with_function(launch.function, |function| {
+                // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's. The parameter block was laid
+                // out by the kernel's own signature.
+                unsafe { launch::queue(function, stream, &request, &self.context) }?;
+                stream.remember(Unfinished { function: launch.function, location: launch.location });
+                Ok(())
             })
         })
     }

@@ -4,13 +4,13 @@ use std::ffi::{CString, c_void};
 use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::{self, Context, driver_error};
 use super::driver::{self, Failure, FunctionHandle, ModuleHandle};
 use super::stream::{Unfinished, quiet};
 use super::table::Table;
-use crate::backend::{Answer, ModuleId};
+use crate::backend::{Answer, FunctionId, ModuleId};
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
 
@@ -44,8 +44,6 @@ unsafe impl Sync for Function {}
 pub(super) struct Loaded {
     handle: ModuleHandle,
     name: Arc<str>,
-    /// The kernels that were launched, by name.
-    functions: RwLock<Vec<(Arc<str>, Function)>>,
 }
 
 // SAFETY: as for `Function`.
@@ -60,22 +58,60 @@ pub(super) struct Launched {
     pub(super) location: &'static Location<'static>,
 }
 
-/// The modules of a context.
+/// A kernel that was asked for.
+struct Named {
+    module: ModuleId,
+    module_name: Arc<str>,
+    name: Arc<str>,
+    function: Function,
+}
+
+/// The modules of a context, and their kernels.
 #[derive(Default)]
-pub(super) struct Modules(Table<Loaded>);
+pub(super) struct Modules {
+    loaded: Table<Loaded>,
+    functions: Table<Named>,
+}
 
 impl Modules {
     /// Loads a module under this id.
     pub(super) fn load(&self, id: ModuleId, ptx: &LoadedPtx, context: &Context) -> Answer<()> {
         let module = Loaded::new(ptx.source().name(), ptx.source().as_str(), ptx.module().version, context)?;
-        self.0.insert(id.0, module);
+        self.loaded.insert(id.0, module);
         Ok(())
     }
 
-    /// What `use_it` makes of the module with this id; it must not wait for the device.
-    pub(super) fn with<R>(&self, id: ModuleId, use_it: impl FnOnce(&Loaded) -> Answer<R>) -> Answer<R> {
-        self.0.with(id.0, use_it).unwrap_or_else(|| {
-            Err(ErrorKind::Foreign { message: format!("module {} is none of this context's", id.0) })
+    /// The id under which a kernel was looked up before.
+    pub(super) fn find_function(&self, module: ModuleId, name: &str) -> Option<FunctionId> {
+        let same = |named: &Named| named.module == module && &*named.name == name;
+        self.functions.find(same).map(FunctionId)
+    }
+
+    /// Looks a kernel up, under this id from now on.
+    pub(super) fn add_function(
+        &self,
+        id: FunctionId,
+        module: ModuleId,
+        name: &Arc<str>,
+        context: &Context,
+    ) -> Answer<()> {
+        let loaded = self.loaded.get(module.0).ok_or_else(|| ErrorKind::Foreign {
+            message: format!("module {} is none of this context's", module.0),
+        })?;
+        let function = loaded.look_up(name, context)?;
+        let named = Named { module, module_name: Arc::clone(&loaded.name), name: Arc::clone(name), function };
+        self.functions.insert(id.0, named);
+        Ok(())
+    }
+
+    /// What `use_it` makes of a kernel; it must not wait for the device.
+    pub(super) fn with_function<R>(
+        &self,
+        id: FunctionId,
+        use_it: impl FnOnce(&Function) -> Answer<R>,
+    ) -> Answer<R> {
+        self.functions.with(id.0, |named| use_it(&named.function)).unwrap_or_else(|| {
+            Err(ErrorKind::Foreign { message: format!("kernel {} is none of this context's", id.0) })
         })
     }
 
@@ -83,17 +119,17 @@ impl Modules {
     /// waited for.
     pub(super) fn named(&self, launches: &[Unfinished]) -> Vec<Launched> {
         let name = |launch: &Unfinished| {
-            let module = self.0.get(launch.module.0)?;
-            let functions = module.functions.read().unwrap_or_else(PoisonError::into_inner);
-            let kernel = Arc::clone(&functions.get(launch.function)?.0);
-            Some(Launched { kernel, module: Arc::clone(&module.name), location: launch.location })
+            let named = self.functions.get(launch.function.0)?;
+            let (kernel, module) = (Arc::clone(&named.name), Arc::clone(&named.module_name));
+            Some(Launched { kernel, module, location: launch.location })
         };
         launches.iter().filter_map(name).collect()
     }
 
     /// Unloads a module.
     pub(super) fn unload(&self, id: ModuleId, context: &Context) -> Answer<()> {
-        let Some(module) = self.0.remove(id.0) else { return Ok(()) };
+        let Some(module) = self.loaded.remove(id.0) else { return Ok(()) };
+        self.functions.retain(|named| named.module != id);
         // SAFETY: taken out of the map just now; by C4 and the contract of `unload` no launch of it is queued.
         let unloaded = unsafe { driver::module_unload(module.handle) };
         quiet(context, context.answer(unloaded))
@@ -101,7 +137,8 @@ impl Modules {
 
     /// Forgets everything; the context that held it is gone.
     pub(super) fn clear(&self) {
-        self.0.clear();
+        self.loaded.clear();
+        self.functions.clear();
     }
 }
 
@@ -109,39 +146,7 @@ impl Loaded {
     /// Compiles `text` of this PTX version.
     pub(super) fn new(name: &str, text: &str, version: (u32, u32), context: &Context) -> Answer<Self> {
         let handle = compile(name, text, version, context)?;
-        Ok(Self { handle, name: Arc::from(name), functions: RwLock::default() })
-    }
-
-    /// What `use_it` makes of the kernel `name` and its number in this module; it must not wait for the device.
-    pub(super) fn with_function<R>(
-        &self,
-        name: &Arc<str>,
-        context: &Context,
-        use_it: impl FnOnce(&Function, usize) -> Answer<R>,
-    ) -> Answer<R> {
-        {
-            let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
-            // Launches of one `Kernel` bring the same name, which is found without a look at its letters.
-            let known = functions
-                .iter()
-                .position(|(known, _)| Arc::ptr_eq(known, name))
-                .or_else(|| functions.iter().position(|(known, _)| known == name));
-            if let Some((index, (_, function))) = known.and_then(|index| Some((index, functions.get(index)?)))
-            {
-                return use_it(function, index);
-            }
-        }
-        let function = self.look_up(name, context)?;
-        let index = {
-            let mut functions = self.functions.write().unwrap_or_else(PoisonError::into_inner);
-            functions.push((Arc::clone(name), function));
-            functions.len() - 1
-        };
-        let functions = self.functions.read().unwrap_or_else(PoisonError::into_inner);
-        match functions.get(index) {
-            Some((_, function)) => use_it(function, index),
-            None => Err(missing(name)),
-        }
+        Ok(Self { handle, name: Arc::from(name) })
     }
 
     /// A kernel as the driver knows it.

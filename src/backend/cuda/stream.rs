@@ -9,7 +9,7 @@ use super::context::Context;
 use super::driver::{self, StreamHandle};
 use super::module::Modules;
 use super::table::Table;
-use crate::backend::{Answer, HostFunction, ModuleId, StreamId};
+use crate::backend::{Answer, FunctionId, HostFunction, StreamId};
 use crate::error::ErrorKind;
 
 /// `CU_STREAM_NON_BLOCKING`: the stream does not synchronise with the NULL stream.
@@ -20,9 +20,7 @@ const REMEMBERED: usize = 256;
 /// A launch that nobody has waited for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unfinished {
-    pub(super) module: ModuleId,
-    /// Which of the module's kernels.
-    pub(super) function: usize,
+    pub(super) function: FunctionId,
     pub(super) location: &'static Location<'static>,
 }
 

@@ -38,6 +38,17 @@ impl<T> Table<T> {
         Some(entries.remove(index).1)
     }
 
+    /// The id of the first that `wanted` accepts.
+    pub(super) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<u64> {
+        let entries = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        entries.iter().find(|(_, value)| wanted(value)).map(|(id, _)| *id)
+    }
+
+    /// Removes those that `keep` refuses.
+    pub(super) fn retain(&self, keep: impl Fn(&T) -> bool) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|(_, value)| keep(value));
+    }
+
     /// All of them, in the order of their ids.
     pub(super) fn all(&self) -> Vec<Arc<T>> {
         let entries = self.0.read().unwrap_or_else(PoisonError::into_inner);
