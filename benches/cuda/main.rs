@@ -36,13 +36,16 @@ fn main() -> Result<()> {
     println!("{:<44} {:>12} {:>12} {:>8}", "", "scoped-gpu", "peer", "ratio");
     // Cargo passes `--bench`; a filter in the usual place chooses parts by their name.
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let parts: [(&str, fn(&Device) -> Result<()>); 4] =
+    let parts: [(&str, Part); 4] =
         [("scopes", scopes), ("launches", launches), ("copies", copies), ("allocations", allocations)];
     for (_, part) in parts.iter().filter(|(name, _)| name.contains(&filter)) {
         part(&device)?;
     }
     Ok(())
 }
+
+/// A part of the table.
+type Part = fn(&Device) -> Result<()>;
 
 /// Prints a line of the table.
 fn line(name: &str, ours: Duration, theirs: Option<Duration>, floor: Option<f64>) {

@@ -44,7 +44,7 @@ pub(crate) struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         // SAFETY: the device is gone, and with it every scope that could use its memory.
-        unsafe { self.pool.clear(&*self.backend) };
+        unsafe { self.clear_pool() };
     }
 }
 
@@ -77,16 +77,19 @@ impl Shared {
     pub(crate) fn leave(&self) {
         let mut scopes = lock(&self.scopes);
         scopes.open = scopes.open.saturating_sub(1);
-        if scopes.open == 0 {
+        if scopes.open == 0 && !self.backend.has_ended() {
             // No stream is left, so no work is pending on anything that is cached.
-            let trimmed = self.pool.trim(&*self.backend, None, &|_| Standing::Stopped);
+            let trimmed = self
+                .backend
+                .make_current()
+                .and_then(|()| self.pool.trim(&*self.backend, None, &|_| Standing::Stopped));
             if let Err(kind) = trimmed {
                 self.record_cleanup(&Error::new(kind));
             }
         }
         if scopes.open == 0 && self.backend.has_ended() {
             // SAFETY: the last scope has closed, so nobody uses the device's memory.
-            unsafe { self.pool.clear(&*self.backend) };
+            unsafe { self.clear_pool() };
             scopes.poisoned = match self.backend.reset() {
                 Reset::Recovered => None,
                 Reset::Poisoned { origin } => Some(origin),
@@ -98,7 +101,7 @@ impl Shared {
     pub(crate) fn reset(&self, how: impl FnOnce(&dyn Backend) -> Reset) -> Reset {
         let mut scopes = lock(&self.scopes);
         // SAFETY: no scope is open (this function's condition), so nobody uses the device's memory.
-        unsafe { self.pool.clear(&*self.backend) };
+        unsafe { self.clear_pool() };
         let answer = how(&*self.backend);
         scopes.poisoned = match &answer {
             Reset::Recovered => None,
@@ -110,15 +113,32 @@ impl Shared {
         answer
     }
 
+    /// Gives all memory back before the context goes.
+    ///
+    /// # Safety
+    /// Nothing of the device's memory is used any more.
+    unsafe fn clear_pool(&self) {
+        if self.pool.held().cached == 0 {
+            return;
+        }
+        // What cannot be given back one by one goes with its context.
+        if self.backend.make_current().is_ok() {
+            // SAFETY: this function's own condition.
+            unsafe { self.pool.clear(&*self.backend) };
+        } else {
+            self.pool.forget();
+        }
+    }
+
     /// Gives cached memory without pending work back to the driver.
     pub(crate) fn trim(&self) -> Answer<u64> {
         if self.pool.held().cached == 0 {
             return Ok(0);
         }
         self.backend.make_current()?;
-        // Only the scopes know how their work stands; what they have not finished with stays.
-        let open = lock(&self.scopes).open > 0;
-        let standing = if open { Standing::Unknown } else { Standing::Stopped };
+        // Only the scopes know how their work stands; what they have not finished with stays. The lock keeps new ones away.
+        let scopes = lock(&self.scopes);
+        let standing = if scopes.open > 0 { Standing::Unknown } else { Standing::Stopped };
         self.pool.trim(&*self.backend, Some(0), &|_| standing)
     }
 

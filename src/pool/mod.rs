@@ -176,6 +176,15 @@ impl Pool {
     }
 }
 
+impl Pool {
+    /// Forgets all blocks without giving them back: their context is gone, or goes.
+    pub(crate) fn forget(&self) {
+        let mut state = self.state();
+        state.live = 0;
+        state.pieces.take_all();
+    }
+}
+
 impl State {
     fn check_limit(&self, bytes: usize) -> Answer<()> {
         let Some(limit) = self.limit else { return Ok(()) };

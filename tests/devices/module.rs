@@ -110,7 +110,7 @@ fn everything_loads(case: &mut Case) -> Result<()> {
                         message.contains("the PTX is version 9.5, the driver is one for CUDA 13."),
                         "{message}"
                     );
-                    assert!(message.contains("\nptxas"), "the log is in the error: {message}");
+                    assert!(message.lines().count() > 1, "the compiler's log is in the error: {message}");
                 }
                 Err(error) => return Err(error),
             }

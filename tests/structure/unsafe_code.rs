@@ -6,7 +6,7 @@ use super::source::{line, sources};
 
 /// Files that may contain `unsafe`, tests beside them not counted, with the number of their `unsafe` blocks and implementations.
 const ALLOWED: &[(&str, usize)] = &[
-    ("backend/cuda/context.rs", 13),
+    ("backend/cuda/context.rs", 14),
     ("backend/cuda/driver.rs", 1),
     ("backend/cuda/fill.rs", 15),
     ("backend/cuda/fork.rs", 1),
@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, usize)] = &[
     ("backend/mod.rs", 2),
     ("context/core.rs", 2),
     ("device/mod.rs", 0),
-    ("device/shared.rs", 3),
+    ("device/shared.rs", 4),
     ("kernel/launch.rs", 3),
     ("memory/pinned.rs", 2),
     ("pool/mod.rs", 3),

@@ -169,15 +169,17 @@ unsafe fn kernel(
     unsafe { launch::queue(function, stream, &request, context) }
 }
 
-/// Copies the element in, then what is there once more and once more: along the first row, then row to row.
+/// Writes the element byte by byte, then copies what is there once more and once more: along the first row, then row to
+/// row. No memory of the host takes part, which would have to stay until the fill has stopped.
 ///
 /// # Safety
 /// C1.
 unsafe fn doubling(area: Rows, element: &[u8], stream: StreamHandle) -> Driver<()> {
     let Rows { address, pitch, row_bytes, rows } = area;
-    // SAFETY: as the caller vouches. `element` is ordinary memory of a few bytes, which the driver takes down before the
-    // call returns (CUDA Driver API, "API synchronization behavior").
-    unsafe { driver::copy_to_device(address, element.as_ptr().cast(), element.len(), stream) }?;
+    for (index, &byte) in element.iter().enumerate() {
+        // SAFETY: a byte of the first element, which the caller vouches for.
+        unsafe { driver::fill_8(address + index as u64, byte, 1, stream) }?;
+    }
     let mut done = element.len();
     while done < row_bytes {
         let more = done.min(row_bytes - done);
