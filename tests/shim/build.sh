@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# Builds a libcuda.so out of the host device, for machines without an NVIDIA driver, into target/shim/lib64. Programs
-# with the feature `cuda` link against it and run on it; the last lines say which two variables that takes.
+# Builds the library and lays it out as a toolkit does, for linking and for running:  eval "$(tests/shim/build.sh)"
+# --release as argument makes kernels run faster and the build slower.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cargo build --package scoped-gpu-shim
-folder=$PWD/target/shim
-mkdir -p "$folder/lib64"
-cp target/debug/libcuda.so "$folder/lib64/libcuda.so"
-ln -sf libcuda.so "$folder/lib64/libcuda.so.1"
-echo "export CUDA_LIBRARY_PATH=$folder         # to link"
-echo "export LD_LIBRARY_PATH=$folder/lib64     # to run, where no driver is installed"
+
+profile=debug
+[ "${1:-}" = --release ] && profile=release
+cargo build -p scoped-gpu-shim "$@" >&2
+built=${CARGO_TARGET_DIR:-target}
+into=$built/shim/lib64
+mkdir -p "$into"
+cp "$built/$profile/libcuda.so" "$into/libcuda.so.1"
+ln -sf libcuda.so.1 "$into/libcuda.so"
+into=$(cd "$into" && pwd)
+
+echo "export CUDA_LIBRARY_PATH=${into%/lib64}"
+echo "export LD_LIBRARY_PATH=$into\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"

@@ -253,7 +253,7 @@ fn fill(when: When, address: u64, pitch: usize, element: &[u8], width: usize, he
         return context.stream(stream).map(drop);
     }
     let row_bytes = width.checked_mul(element.len()).ok_or(Code::INVALID_VALUE)?;
-    let misaligned = |number: u64| number % element.len() as u64 != 0;
+    let misaligned = |number: u64| !number.is_multiple_of(element.len() as u64);
     if misaligned(address) || (height > 1 && (pitch < row_bytes || misaligned(pitch as u64))) {
         return Err(Code::INVALID_VALUE);
     }
