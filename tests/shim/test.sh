@@ -3,8 +3,8 @@
 # every case of the device suite, and what concerns several devices. Arguments go to the device suite.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cargo test -p scoped-gpu-shim
 eval "$(tests/shim/build.sh)"
+cargo test -p scoped-gpu-shim
 cargo test --features cuda --lib -- backend::cuda
 SCOPED_GPU_REQUIRE=cuda:0 cargo test --features cuda --test devices -- cuda:0 "$@"
 SCOPED_GPU_SHIM_DEVICES=3 cargo test --features cuda --test cuda
