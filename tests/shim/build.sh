@@ -9,6 +9,7 @@ profile=debug
 cargo build -p scoped-gpu-shim "$@" >&2
 built=${CARGO_TARGET_DIR:-target}
 into=$built/shim/lib64
+rm -rf "$into"
 mkdir -p "$into"
 cp "$built/$profile/libcuda.so" "$into/libcuda.so.1"
 ln -sf libcuda.so.1 "$into/libcuda.so"
