@@ -24,6 +24,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     location: &'static Location<'static>,
+    /// Which of several devices, where a call concerns several.
+    device: Option<Box<str>>,
     also: Vec<Error>,
 }
 
@@ -133,7 +135,7 @@ impl Error {
 
     /// An error caused by the call at `location`.
     pub(crate) fn at(kind: ErrorKind, location: &'static Location<'static>) -> Self {
-        Self(Box::new(Inner { kind, location, also: Vec::new() }))
+        Self(Box::new(Inner { kind, location, device: None, also: Vec::new() }))
     }
 
     /// What went wrong.
@@ -163,6 +165,18 @@ impl Error {
         }
     }
 
+    /// The device, such as `cuda:1`, where the call concerned several ([`Device::scope_all`](crate::Device::scope_all)).
+    #[must_use]
+    pub fn device(&self) -> Option<&str> {
+        self.0.device.as_deref()
+    }
+
+    /// The same error, of one device among several.
+    pub(crate) fn on_device(mut self, id: &str) -> Self {
+        self.0.device.get_or_insert_with(|| id.into());
+        self
+    }
+
     /// The same error, caused by the call at `location`; a fault stays with its launch.
     pub(crate) fn moved_to(mut self, location: &'static Location<'static>) -> Self {
         if self.fault().is_none() {
@@ -180,6 +194,7 @@ impl Error {
         Self(Box::new(Inner {
             kind: self.0.kind.clone(),
             location: self.0.location,
+            device: self.0.device.clone(),
             also: self.0.also.iter().map(Error::duplicate).collect(),
         }))
     }
@@ -251,9 +266,16 @@ fn quoted(names: &[String]) -> String {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(device) = self.device() {
+            write!(f, "{device}: ")?;
+        }
         write!(f, "{}", self.kind())?;
         for later in self.also() {
-            write!(f, "\nalso: {}", later.kind())?;
+            write!(f, "\nalso: ")?;
+            if let Some(device) = later.device() {
+                write!(f, "{device}: ")?;
+            }
+            write!(f, "{}", later.kind())?;
         }
         Ok(())
     }

@@ -74,6 +74,15 @@ pub enum FaultKind {
     DivisionByZero,
     /// `ld.global.nc` of data that the launch itself wrote (strict mode).
     NonCoherentLoad,
+    /// The GPU stopped an unchecked kernel; it says no more than a code.
+    Hardware {
+        /// The driver's result code.
+        code: i32,
+        /// Its name, or `unknown`.
+        name: String,
+        /// How many launches had not been waited for; the fault names the oldest. 1: it is certain.
+        candidates: usize,
+    },
     /// The interpreter contradicted itself.
     Internal {
         /// What was found.
@@ -332,6 +341,12 @@ impl Fault {
             FaultKind::NonCoherentLoad => {
                 format!("kernel `{kernel}`: non-coherent load of data that this launch wrote")
             }
+            FaultKind::Hardware { code, name, candidates: 1 } => {
+                format!("kernel `{kernel}`: the GPU stopped it: {name} ({code})")
+            }
+            FaultKind::Hardware { code, name, candidates } => format!(
+                "the GPU stopped one of {candidates} launches, of which `{kernel}` is the oldest: {name} ({code})"
+            ),
             FaultKind::Internal { message } => format!("kernel `{kernel}`: internal error: {message}"),
         }
     }

@@ -19,6 +19,7 @@ pub mod guide;
 mod kernel;
 pub mod kernels;
 mod memory;
+mod pool;
 pub mod prelude;
 pub mod ptx;
 mod statistics;

@@ -41,7 +41,7 @@ fn assert_same(device: &[f32], host: &[f32], width: usize) {
 #[test]
 fn the_photograph_after_some_steps_is_what_plain_rust_gives() {
     let (pixels, width, height) = photograph();
-    let settings = Diffusion { kappa: 3.0, lambda: 0.2 };
+    let settings = Diffusion { kappa: 3.0, lambda: 0.2, unchecked: false };
     let steps = 13;
     let mut told = Vec::new();
     let device = settings
@@ -57,7 +57,7 @@ fn odd_sizes_and_no_steps() {
     let (pixels, ..) = photograph();
     for (width, height, steps) in [(1, 1, 3), (33, 7, 5), (5, 61, 4), (40, 3, 0)] {
         let piece = &pixels[20_000..20_000 + width * height];
-        let settings = Diffusion { kappa: 11.0, lambda: 0.25 };
+        let settings = Diffusion { kappa: 11.0, lambda: 0.25, unchecked: false };
         let device = settings.run(&Device::host(), piece, width, height, steps, |_| ()).expect("it runs");
         assert_same(&device, &plain(&settings, piece, width, height, steps), width);
     }

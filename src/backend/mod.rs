@@ -25,6 +25,8 @@
 //!   not contained, every later call answers [`ErrorKind::Poisoned`] until `reset`.
 //! * **B6** No call panics; releasing calls (`free`, `destroy_*`, `unload`) release what they can also when poisoned.
 
+#[cfg(feature = "cuda")]
+pub(crate) mod cuda;
 pub(crate) mod host;
 
 use std::fmt;
@@ -38,6 +40,9 @@ use crate::dim::Dim3;
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
 use crate::statistics::LaunchStatistics;
+
+/// A function of the host in a stream.
+pub(crate) type HostFunction = Box<dyn FnOnce() + Send>;
 
 /// What a backend answers: the error's kind; the caller's line is added above.
 pub(crate) type Answer<T> = Result<T, ErrorKind>;
@@ -55,6 +60,8 @@ ids! {
     StreamId
     /// A loaded module. Never reused.
     ModuleId
+    /// A kernel of a loaded module, while that is loaded. Never reused.
+    FunctionId
     /// A mark in a stream (an event): everything queued before it. Never reused.
     MarkId
 }
@@ -145,6 +152,22 @@ pub(crate) struct Copy {
     pub(crate) slices: usize,
 }
 
+/// A context, as the backends of one kind name it to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Peer(pub(crate) u64);
+
+/// A copy of `rows × row_bytes` bytes from a peer. Neither is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PeerCopy {
+    pub(crate) dst: u64,
+    pub(crate) dst_pitch: usize,
+    pub(crate) src: u64,
+    pub(crate) src_pitch: usize,
+    pub(crate) row_bytes: usize,
+    pub(crate) rows: usize,
+    pub(crate) peer: Peer,
+}
+
 /// A fill of `slices × rows × row_bytes` bytes with a repeated element. None of the three is 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fill {
@@ -182,6 +205,7 @@ pub(crate) struct LaunchBuffer {
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchCall {
     pub(crate) module: ModuleId,
+    pub(crate) function: FunctionId,
     pub(crate) kernel: Arc<str>,
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
@@ -189,7 +213,7 @@ pub(crate) struct LaunchCall {
     pub(crate) dynamic_shared: u32,
     /// The parameter block, as the kernel's signature lays it out.
     pub(crate) params: SmallVec<[u8; 64]>,
-    pub(crate) buffers: SmallVec<[LaunchBuffer; 8]>,
+    pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
     pub(crate) access: AccessRule,
     /// Report also what the hardware would let pass.
     pub(crate) strict: bool,
@@ -200,6 +224,15 @@ pub(crate) struct LaunchCall {
     pub(crate) counts: Option<Arc<OnceLock<LaunchStatistics>>>,
     /// The caller's line, for the fault.
     pub(crate) location: &'static Location<'static>,
+}
+
+/// Who else can use, and reset, the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ownership {
+    /// Nobody: it was made for this device value.
+    Private,
+    /// Whoever uses the device's primary context, such as the CUDA runtime's libraries.
+    Primary,
 }
 
 /// How a device came out of a reset.
@@ -220,11 +253,16 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     fn info(&self) -> &DeviceInfo;
     /// Free and total memory now.
     fn memory_info(&self) -> Answer<MemoryInfo>;
+    /// Whether a fault, or somebody else's reset, has ended the context, so that only `reset` can make it work again.
+    fn has_ended(&self) -> bool;
     /// Makes the context usable from the calling thread. Cheap; called before anything else of a public call.
     fn make_current(&self) -> Answer<()>;
 
     /// `bytes > 0` of device memory, contents unspecified (B1). Out of memory is not sticky.
     fn allocate(&self, bytes: usize) -> Answer<u64>;
+    /// The least bytes for which `allocate` is worth calling; smaller allocations are pieces of such blocks. `None`:
+    /// every allocation is worth a call of its own, which keeps them apart.
+    fn block_bytes(&self) -> Option<usize>;
     /// The pitch that the device wants for rows of `row_bytes > 0`.
     fn pitch(&self, row_bytes: usize) -> Answer<usize>;
     /// Frees what `allocate` returned.
@@ -264,14 +302,31 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// # Safety
     /// C1, C3.
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()>;
+    /// What another backend of the same kind needs to copy from this context; `None`: it cannot.
+    fn peer(&self) -> Option<Peer> {
+        None
+    }
+    /// Queues a copy from a peer's memory, or answers [`ErrorKind::NotSupported`].
+    ///
+    /// # Safety
+    /// C1 on both sides; the peer's context stays until the copy has stopped.
+    unsafe fn copy_from_peer(&self, _stream: StreamId, _copy: &PeerCopy) -> Answer<()> {
+        Err(ErrorKind::NotSupported { message: "this device does not copy from others".to_owned() })
+    }
     /// Queues a fill.
     ///
     /// # Safety
     /// C1.
     unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()>;
 
+    /// Queues a function of the host. It runs on some thread once everything before it has stopped, or is never run
+    /// (after a fault that ended the context); it neither panics nor calls this device.
+    fn call(&self, stream: StreamId, function: HostFunction) -> Answer<()>;
+
     /// Loads a module.
     fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId>;
+    /// A kernel of a module that is loaded.
+    fn function(&self, module: ModuleId, name: &Arc<str>) -> Answer<FunctionId>;
     /// Unloads a module of which no launch is queued.
     fn unload(&self, module: ModuleId) -> Answer<()>;
     /// Queues a launch.
@@ -283,4 +338,10 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// Throws away everything the context holds and tries to make it work again. Nothing of it may be used afterwards
     /// (the caller has exclusive access and no scope is open).
     fn reset(&self) -> Reset;
+    /// Who else can use, and reset, the context.
+    fn ownership(&self) -> Ownership;
+    /// As `reset`, and throws away what others hold in a context that is shared with them.
+    fn reset_for_all(&self) -> Reset {
+        self.reset()
+    }
 }

@@ -7,6 +7,7 @@ use crate::backend::{Answer, Backend, StreamId};
 use crate::context::ledger::{EntryId, Ledger, PinnedBlock, Touch};
 use crate::device::Shared;
 use crate::error::{AtCaller, Error, ErrorKind};
+use crate::pool::Piece;
 
 /// Locks, also when a thread panicked while it held the lock: every critical section here leaves a valid state.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -51,8 +52,17 @@ impl Core {
     /// `bytes > 0` of device memory, in the ledger from now on.
     #[track_caller]
     pub(crate) fn allocate(&self, bytes: usize) -> Result<(EntryId, u64), Error> {
-        let address = match self.backend()?.allocate(bytes) {
-            Ok(address) => address,
+        self.backend()?;
+        let piece = match self.take(bytes) {
+            Err(ErrorKind::OutOfMemory { .. }) => {
+                // Once more with everything that can be free free: what is only waiting for work, and what is cached.
+                self.quiesce();
+                self.trim(Some(0)).and_then(|_| self.take(bytes))
+            }
+            other => other,
+        };
+        let piece = match piece {
+            Ok(piece) => piece,
             Err(ErrorKind::OutOfMemory { asked, free, total, .. }) => {
                 let live = self.shared.live_bytes();
                 return Err(Error::new(ErrorKind::OutOfMemory { asked, free, total, live }));
@@ -60,28 +70,53 @@ impl Core {
             Err(kind) => return Err(Error::new(kind)),
         };
         self.shared.note_allocated(bytes);
-        Ok((self.ledger().add_allocation(address, bytes, Location::caller()), address))
+        let entry = self.ledger().add_allocation(piece.address, bytes, Location::caller(), piece.pending);
+        Ok((entry, piece.address))
     }
 
-    /// Frees an allocation once nothing uses it any more. An entry that is gone was freed before.
+    fn take(&self, bytes: usize) -> Answer<Piece> {
+        let standing = |pending| self.ledger().standing(pending, self.stream);
+        self.shared.pool.allocate(&*self.shared.backend, bytes, &standing)
+    }
+
+    /// Gives cached memory back to the device until no more than `keep` bytes are cached.
+    pub(crate) fn trim(&self, keep: Option<u64>) -> Answer<u64> {
+        let standing = |pending| self.ledger().standing(pending, self.stream);
+        self.shared.pool.trim(&*self.shared.backend, keep, &standing)
+    }
+
+    /// Waits for everything that this context has queued by now; faults stay with their streams.
+    fn quiesce(&self) {
+        let streams = self.ledger().streams();
+        for stream in streams {
+            // What cannot be waited for stays pending, and its memory stays where it is.
+            let _ = self.wait_quietly(stream);
+        }
+    }
+
+    /// Frees an allocation. An entry that is gone was freed before.
     ///
-    /// Faults of streams stay with their streams; what is answered is only what freeing itself met.
+    /// Where the pool can hand the memory out again behind the work that still uses it, nothing is waited for; else that
+    /// work is. Faults of streams stay with their streams; what is answered is only what freeing itself met.
     pub(crate) fn release(&self, entry: EntryId) -> Answer<()> {
-        let (allocation, busy) = {
+        let (allocation, mut pending) = {
             let mut ledger = self.ledger();
             let Some(allocation) = ledger.allocations.remove(&entry) else { return Ok(()) };
-            let busy = ledger.busy_streams(&allocation);
-            (allocation, busy)
+            let pending = ledger.pending(&allocation);
+            (allocation, pending)
         };
         let backend = &*self.shared.backend;
         let current = backend.make_current();
         let mut waited = Ok(());
-        for stream in busy {
-            waited = waited.and(self.wait_quietly(stream));
+        if backend.block_bytes().is_none() {
+            for use_ in std::mem::take(&mut pending) {
+                waited = waited.and(self.wait_quietly(use_.stream));
+            }
         }
-        // SAFETY: the entry was in the ledger, so its address is live (C1) and, removed just now, is freed only here;
-        // what used it was waited for above, and by B3 a wait has stopped it also when it returned an error (C2).
-        let freed = unsafe { backend.free(allocation.address) };
+        // SAFETY: the entry was in the ledger, so its address is live (C1) and, removed just now, is freed only here.
+        // What used it was waited for above, and by B3 a wait has stopped it also when it returned an error; or it is
+        // named by `pending` (C2).
+        let freed = unsafe { self.shared.pool.free(backend, allocation.address, allocation.bytes, pending) };
         self.shared.note_freed(allocation.bytes);
         current.and(waited).and(freed)
     }
@@ -134,6 +169,42 @@ impl Core {
         waited.and(current).map_err(|kind| blamed(kind, here))
     }
 
+    /// Waits for everything that this context has queued; the first fault comes back.
+    #[track_caller]
+    pub(crate) fn wait_all(&self) -> Result<(), Error> {
+        let here = Location::caller();
+        let streams = self.ledger().streams();
+        let mut errors = Errors::default();
+        for stream in streams {
+            if let Err(error) = self.wait_at(stream, here) {
+                errors.push(error);
+            }
+        }
+        errors.into_result()
+    }
+
+    /// Ends a stream that was waited for.
+    pub(crate) fn end_stream(&self, stream: StreamId) -> Answer<()> {
+        let destroyed = self.shared.backend.destroy_stream(stream);
+        self.ledger().remove_stream(stream);
+        self.shared.pool.stream_ended(stream);
+        destroyed
+    }
+
+    /// Refuses what another context made. The compiler does that except among the contexts of one
+    /// [`Device::scope_all`](crate::Device::scope_all), which share their lifetime.
+    pub(crate) fn own(&self, what: &str, theirs: &Self) -> Answer<()> {
+        if std::ptr::eq(self, theirs) {
+            return Ok(());
+        }
+        let (here, there) = (&self.shared.backend.info().id, &theirs.shared.backend.info().id);
+        Err(ErrorKind::Foreign {
+            message: format!(
+                "{what} of one context ({there}) was given to another ({here}) of the same `scope_all`"
+            ),
+        })
+    }
+
     /// Queues one operation under the ledger's lock, after all that it must follow.
     #[track_caller]
     pub(crate) fn submit(
@@ -182,8 +253,7 @@ impl Core {
             errors.add(self.shared.backend.destroy_mark(mark), here);
         }
         for stream in streams {
-            errors.add(self.shared.backend.destroy_stream(stream), here);
-            self.ledger().remove_stream(stream);
+            errors.add(self.end_stream(stream), here);
         }
         let modules = std::mem::take(&mut self.ledger().modules);
         for module in modules.into_values().rev() {

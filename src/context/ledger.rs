@@ -7,17 +7,14 @@ use std::panic::Location;
 use smallvec::SmallVec;
 
 use crate::backend::{Answer, Backend, MarkId, ModuleId, StreamId};
+use crate::pool::{Pending, PendingWork, Standing};
 
 /// An entry of the ledger. Never reused, so a stale one names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct EntryId(u64);
 
-/// A moment of a stream: the number of operations queued so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Use {
-    stream: StreamId,
-    moment: u64,
-}
+/// A moment of a stream at which something was used: the number of operations queued so far.
+type Use = Pending;
 
 /// A live device allocation.
 #[derive(Debug)]
@@ -26,7 +23,7 @@ pub(crate) struct Allocation {
     pub(crate) bytes: usize,
     pub(crate) location: &'static Location<'static>,
     last_write: Option<Use>,
-    reads: SmallVec<[Use; 2]>,
+    reads: PendingWork,
 }
 
 /// What a queued operation does to an allocation.
@@ -72,9 +69,11 @@ impl Ledger {
         address: u64,
         bytes: usize,
         location: &'static Location<'static>,
+        before: PendingWork,
     ) -> EntryId {
         let entry = self.entry();
-        let allocation = Allocation { address, bytes, location, last_write: None, reads: SmallVec::new() };
+        // Whoever writes here first has to follow whoever used the memory before. Nobody reads before it is written.
+        let allocation = Allocation { address, bytes, location, last_write: None, reads: before };
         self.allocations.insert(entry, allocation);
         entry
     }
@@ -121,36 +120,27 @@ impl Ledger {
         touches: &[Touch],
         queue: impl FnOnce() -> Answer<()>,
     ) -> Answer<()> {
+        let now = Use { stream, moment: self.moment(stream) + 1 };
         let mut after: SmallVec<[Use; 4]> = SmallVec::new();
         for touch in touches {
-            if let Some(allocation) = self.allocations.get(&touch.entry) {
-                after.extend(allocation.last_write);
-                if touch.write {
-                    after.extend(allocation.reads.iter().copied());
-                }
+            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
+                let writer = allocation.last_write.iter();
+                let readers = allocation.reads.iter().filter(|_| touch.write);
+                after.extend(writer.chain(readers).filter(|earlier| earlier.stream != stream).copied());
+                // Noted before it is queued: if that fails, somebody waits for a moment that means the next operation.
+                allocation.note(now, touch.write);
             }
         }
         for earlier in after {
             self.follow(backend, stream, earlier)?;
         }
         queue()?;
-        let now = self.tick(stream);
-        for touch in touches {
-            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
-                allocation.note(now, touch.write);
-            }
-        }
+        self.clocks.entry(stream).or_default().queued = now.moment;
         Ok(())
     }
 
-    fn tick(&mut self, stream: StreamId) -> Use {
-        let clock = self.clocks.entry(stream).or_default();
-        clock.queued += 1;
-        Use { stream, moment: clock.queued }
-    }
-
     fn follow(&mut self, backend: &dyn Backend, stream: StreamId, earlier: Use) -> Answer<()> {
-        if earlier.stream == stream || self.has_stopped(earlier) {
+        if self.has_stopped(earlier) {
             return Ok(());
         }
         let seen = self.clocks.get(&stream).and_then(|clock| {
@@ -195,15 +185,29 @@ impl Ledger {
         }
     }
 
-    /// The streams on which something that uses the allocation may still run.
-    pub(crate) fn busy_streams(&self, allocation: &Allocation) -> SmallVec<[StreamId; 4]> {
-        let mut busy = SmallVec::new();
-        for use_ in allocation.last_write.iter().chain(&allocation.reads) {
-            if !self.has_stopped(*use_) && !busy.contains(&use_.stream) {
-                busy.push(use_.stream);
+    /// What uses the allocation and may still run, each stream once.
+    pub(crate) fn pending(&self, allocation: &Allocation) -> PendingWork {
+        let mut pending = PendingWork::new();
+        for &use_ in allocation.last_write.iter().chain(&allocation.reads) {
+            if self.has_stopped(use_) {
+                continue;
+            }
+            match pending.iter_mut().find(|known| known.stream == use_.stream) {
+                Some(known) => known.moment = known.moment.max(use_.moment),
+                None => pending.push(use_),
             }
         }
-        busy
+        pending
+    }
+
+    /// How work stands that a free piece of memory waits for; `home` is the stream that goes on without a wait.
+    pub(crate) fn standing(&self, pending: Pending, home: StreamId) -> Standing {
+        match self.clocks.get(&pending.stream) {
+            None => Standing::Unknown,
+            Some(clock) if clock.stopped >= pending.moment => Standing::Stopped,
+            Some(_) if pending.stream == home => Standing::InOrder,
+            Some(_) => Standing::Elsewhere,
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl<'c> Frame<'c> {
             self.entries
                 .iter()
                 .filter_map(|entry| ledger.allocations.get(entry))
-                .any(|allocation| ledger.busy_streams(allocation).contains(&own))
+                .any(|allocation| ledger.pending(allocation).iter().any(|pending| pending.stream == own))
         };
         if busy && let Err(error) = self.core.wait_at(own, here) {
             errors.push(error);

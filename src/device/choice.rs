@@ -3,8 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{Device, Shared};
-use crate::backend::DeviceInfo;
+#[cfg(feature = "cuda")]
+use crate::backend::cuda::CudaBackend;
 use crate::backend::host::{HostBackend, HostOptions};
+use crate::backend::{DeviceInfo, Ownership};
+#[cfg(feature = "cuda")]
+use crate::error::AtCaller;
 use crate::error::{Error, ErrorKind};
 
 /// Names the default device: `host` or `cuda:N`.
@@ -30,9 +34,38 @@ impl Device {
     #[track_caller]
     #[doc(alias = "cudaSetDevice")]
     pub fn cuda(ordinal: u32) -> Result<Self, Error> {
+        Self::open_cuda(ordinal, Ownership::Private)
+    }
+
+    /// The CUDA device number `ordinal`, with its *primary* context, which other libraries of the process use too
+    /// (cuBLAS, cuFFT, the CUDA runtime).
+    ///
+    /// Their handles and this crate's work side by side. Anybody can reset a primary context: after that, calls of an
+    /// open scope answer [`ErrorKind::ContextLost`], and what it held is gone; the next scope works again.
+    /// [`reset`](Self::reset) answers an error on such a device, since it would harm the others:
+    /// [`reset_primary`](Self::reset_primary) is `unsafe`.
+    ///
+    /// # Errors
+    /// As for [`cuda`](Self::cuda).
+    #[track_caller]
+    #[doc(alias = "cuDevicePrimaryCtxRetain")]
+    pub fn cuda_primary(ordinal: u32) -> Result<Self, Error> {
+        Self::open_cuda(ordinal, Ownership::Primary)
+    }
+
+    #[cfg(feature = "cuda")]
+    #[track_caller]
+    fn open_cuda(ordinal: u32, ownership: Ownership) -> Result<Self, Error> {
+        let backend = CudaBackend::open(ordinal, ownership).at_caller()?;
+        Ok(Self::from_shared(Arc::new(Shared::new(Box::new(backend)))))
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    #[track_caller]
+    fn open_cuda(ordinal: u32, _: Ownership) -> Result<Self, Error> {
         Err(Error::new(ErrorKind::DeviceUnavailable {
             message: format!(
-                "cuda:{ordinal}: this build of scoped-gpu has no CUDA device; Device::host() runs the same PTX"
+                "cuda:{ordinal}: scoped-gpu was built without its feature `cuda`; Device::host() runs the same PTX"
             ),
         }))
     }
@@ -58,10 +91,13 @@ impl Device {
         }
     }
 
-    /// Every device that is there; the host device last.
+    /// Every device that is there, opened; the host device last. A GPU that does not open is left out:
+    /// [`cuda`](Self::cuda) says why.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        vec![Self::host()]
+        let mut all: Vec<Self> = (0..cuda_devices()).filter_map(|n| Self::cuda(n).ok()).collect();
+        all.push(Self::host());
+        all
     }
 
     /// The devices that `wanted` accepts, at most `limit` of them, in the order of [`all`](Self::all).
@@ -95,4 +131,12 @@ impl Device {
             })),
         }
     }
+}
+
+/// How many CUDA devices a driver finds; none without the feature.
+fn cuda_devices() -> u32 {
+    #[cfg(feature = "cuda")]
+    return crate::backend::cuda::count().unwrap_or(0);
+    #[cfg(not(feature = "cuda"))]
+    0
 }

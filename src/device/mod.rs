@@ -1,5 +1,6 @@
 //! Devices: which there are, opening scopes on one, resetting it. What a scope can do is in `context`.
 
+mod all;
 mod choice;
 mod shared;
 
@@ -10,13 +11,11 @@ pub use shared::MemoryStatistics;
 pub(crate) use shared::Shared;
 
 pub use crate::backend::host::{Failure, HostOptions};
-use crate::backend::{DeviceInfo, Reset};
+use crate::backend::{DeviceInfo, Ownership, Reset};
 use crate::context::Context;
 use crate::context::core::Core;
 use crate::context::scope;
-#[expect(unused_imports, reason = "named in the documentation")]
-use crate::error::ErrorKind;
-use crate::error::{AtCaller, Error};
+use crate::error::{AtCaller, Error, ErrorKind};
 
 /// A device with a context of its own.
 ///
@@ -131,10 +130,30 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// None today: what the device answers is in [`Reset`]. Kept for devices that cannot even be asked.
+    /// [`ErrorKind::NotSupported`] on a [`cuda_primary`](Self::cuda_primary) device, where it would harm others. What
+    /// the device answers is in [`Reset`].
+    #[track_caller]
     #[doc(alias = "cudaDeviceReset")]
     pub fn reset(&mut self) -> Result<Reset, Error> {
-        Ok(self.shared.reset())
+        if self.shared.backend.ownership() == Ownership::Primary {
+            let message = format!(
+                "{}: this is the primary context, which others may use; `reset_primary` resets it for all of them",
+                self.info().id
+            );
+            return Err(Error::new(ErrorKind::NotSupported { message }));
+        }
+        Ok(self.shared.reset(|backend| backend.reset()))
+    }
+
+    /// Resets the device also for everybody else who uses its primary context. On a device with a context of its own
+    /// this is [`reset`](Self::reset).
+    ///
+    /// # Safety
+    /// Nobody in the process uses a handle of that context any more: no memory, stream, event or library handle that
+    /// was made in it (cuBLAS, cuFFT, …), in no thread.
+    #[doc(alias = "cuDevicePrimaryCtxReset")]
+    pub unsafe fn reset_primary(&mut self) -> Reset {
+        self.shared.reset(|backend| backend.reset_for_all())
     }
 
     /// What the device is and allows.
@@ -147,6 +166,30 @@ impl Device {
     #[must_use]
     pub fn memory(&self) -> MemoryStatistics {
         self.shared.statistics()
+    }
+
+    /// Lets the allocations of this device hold `bytes` at most, all scopes together; `None`: what the device has.
+    ///
+    /// An allocation beyond it is [`ErrorKind::OutOfMemory`]; what is live already stays.
+    pub fn set_memory_limit(&self, bytes: Option<u64>) {
+        self.shared.pool.set_limit(bytes);
+    }
+
+    /// Keeps up to `bytes` of unused memory for later when the last open scope ends, and gives the rest back to the
+    /// driver. 256 MiB unless set; the host device keeps nothing.
+    pub fn set_memory_retention(&self, bytes: u64) {
+        self.shared.pool.set_retention(bytes);
+    }
+
+    /// Gives unused memory back to the driver, and returns how many bytes that were. On a CUDA device this waits for
+    /// every kernel that runs there.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    #[track_caller]
+    #[doc(alias = "cudaMemPoolTrimTo")]
+    pub fn trim(&self) -> Result<u64, Error> {
+        self.shared.trim().at_caller()
     }
 
     /// The error of the latest scope's cleanup, if that met one; the next scope that ends clears it.

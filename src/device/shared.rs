@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use crate::backend::{Answer, Backend, Reset};
 use crate::context::core::lock;
 use crate::error::{Error, ErrorKind};
+use crate::pool::{Pool, Standing};
 
 /// Bytes and number of a device's allocations, over all its open scopes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct MemoryStatistics {
     pub live: u64,
     /// The most bytes that were live at once since the device was opened.
     pub peak: u64,
+    /// Bytes that the device's pool took from the driver and that no allocation uses now.
+    pub cached: u64,
     /// Live allocations.
     pub count: u64,
     /// Allocations made since the device was opened.
@@ -32,15 +35,24 @@ struct Scopes {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) backend: Box<dyn Backend>,
+    pub(crate) pool: Pool,
     scopes: Mutex<Scopes>,
     statistics: Mutex<MemoryStatistics>,
     last_cleanup: Mutex<Option<Error>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: the device is gone, and with it every scope that could use its memory.
+        unsafe { self.clear_pool() };
+    }
 }
 
 impl Shared {
     pub(crate) fn new(backend: Box<dyn Backend>) -> Self {
         Self {
             backend,
+            pool: Pool::default(),
             scopes: Mutex::default(),
             statistics: Mutex::default(),
             last_cleanup: Mutex::default(),
@@ -65,9 +77,19 @@ impl Shared {
     pub(crate) fn leave(&self) {
         let mut scopes = lock(&self.scopes);
         scopes.open = scopes.open.saturating_sub(1);
-        let ended =
-            matches!(self.backend.memory_info(), Err(ErrorKind::Poisoned { .. } | ErrorKind::Fault(_)));
-        if scopes.open == 0 && ended {
+        if scopes.open == 0 && !self.backend.has_ended() {
+            // No stream is left, so no work is pending on anything that is cached.
+            let trimmed = self
+                .backend
+                .make_current()
+                .and_then(|()| self.pool.trim(&*self.backend, None, &|_| Standing::Stopped));
+            if let Err(kind) = trimmed {
+                self.record_cleanup(&Error::new(kind));
+            }
+        }
+        if scopes.open == 0 && self.backend.has_ended() {
+            // SAFETY: the last scope has closed, so nobody uses the device's memory.
+            unsafe { self.clear_pool() };
             scopes.poisoned = match self.backend.reset() {
                 Reset::Recovered => None,
                 Reset::Poisoned { origin } => Some(origin),
@@ -76,9 +98,11 @@ impl Shared {
     }
 
     /// Resets the backend. The caller has exclusive access to the device, so no scope is open.
-    pub(crate) fn reset(&self) -> Reset {
+    pub(crate) fn reset(&self, how: impl FnOnce(&dyn Backend) -> Reset) -> Reset {
         let mut scopes = lock(&self.scopes);
-        let answer = self.backend.reset();
+        // SAFETY: no scope is open (this function's condition), so nobody uses the device's memory.
+        unsafe { self.clear_pool() };
+        let answer = how(&*self.backend);
         scopes.poisoned = match &answer {
             Reset::Recovered => None,
             Reset::Poisoned { origin } => Some(origin.clone()),
@@ -87,6 +111,35 @@ impl Shared {
         statistics.live = 0;
         statistics.count = 0;
         answer
+    }
+
+    /// Gives all memory back before the context goes.
+    ///
+    /// # Safety
+    /// Nothing of the device's memory is used any more.
+    unsafe fn clear_pool(&self) {
+        if self.pool.held().cached == 0 {
+            return;
+        }
+        // What cannot be given back one by one goes with its context.
+        if self.backend.make_current().is_ok() {
+            // SAFETY: this function's own condition.
+            unsafe { self.pool.clear(&*self.backend) };
+        } else {
+            self.pool.forget();
+        }
+    }
+
+    /// Gives cached memory without pending work back to the driver.
+    pub(crate) fn trim(&self) -> Answer<u64> {
+        if self.pool.held().cached == 0 {
+            return Ok(0);
+        }
+        self.backend.make_current()?;
+        // Only the scopes know how their work stands; what they have not finished with stays. The lock keeps new ones away.
+        let scopes = lock(&self.scopes);
+        let standing = if scopes.open > 0 { Standing::Unknown } else { Standing::Stopped };
+        self.pool.trim(&*self.backend, Some(0), &|_| standing)
     }
 
     pub(crate) fn note_allocated(&self, bytes: usize) {
@@ -109,7 +162,7 @@ impl Shared {
     }
 
     pub(crate) fn statistics(&self) -> MemoryStatistics {
-        *lock(&self.statistics)
+        MemoryStatistics { cached: self.pool.held().cached, ..*lock(&self.statistics) }
     }
 
     pub(crate) fn record_cleanup(&self, error: &Error) {

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::backend::LaunchBuffer;
+use crate::context::core::Core;
 use crate::context::ledger::Touch;
 use crate::element::{Element, Scalar};
 use crate::error::ErrorKind;
@@ -36,17 +37,22 @@ pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
 #[derive(Debug)]
 pub struct Binder<'k> {
     signature: &'k KernelSignature,
+    core: &'k Core,
     next: usize,
+    /// An array of another context was among the arguments.
+    pub(crate) foreign: Option<ErrorKind>,
     pub(crate) params: SmallVec<[u8; 64]>,
-    pub(crate) buffers: SmallVec<[LaunchBuffer; 8]>,
+    pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
     pub(crate) touches: SmallVec<[Touch; 8]>,
 }
 
 impl<'k> Binder<'k> {
-    pub(crate) fn new(signature: &'k KernelSignature) -> Self {
+    pub(crate) fn new(signature: &'k KernelSignature, core: &'k Core) -> Self {
         Self {
             signature,
+            core,
             next: 0,
+            foreign: None,
             params: SmallVec::from_elem(0, signature.bytes as usize),
             buffers: SmallVec::new(),
             touches: SmallVec::new(),
@@ -69,6 +75,9 @@ impl<'k> Binder<'k> {
     }
 
     fn pointer(&mut self, region: Region<'_>, writable: bool) {
+        if let Err(foreign) = self.core.own("an array", region.block.core) {
+            self.foreign.get_or_insert(foreign);
+        }
         let address = region.block.address;
         self.buffers.push(LaunchBuffer {
             argument: self.next,

@@ -275,11 +275,14 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         return Ok(());
     };
     let dynamic_shared = shared_memory(&launch, kernel, &limits)?;
-    let mut binder = Binder::new(signature);
+    core.own("a kernel", kernel.core).at_caller()?;
+    let mut binder = Binder::new(signature, core);
     arguments.bind_all(&mut binder).at_caller()?;
-    let Binder { params, buffers, touches, .. } = binder;
+    let Binder { params, buffers, touches, foreign, .. } = binder;
+    foreign.map_or(Ok(()), Err).at_caller()?;
     let call = LaunchCall {
         module: kernel.module,
+        function: kernel.function,
         kernel: Arc::clone(&kernel.name),
         grid,
         block,

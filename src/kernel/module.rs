@@ -4,7 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::backend::ModuleId;
+use crate::backend::{FunctionId, ModuleId};
+use crate::context::core::Core;
 use crate::context::{Brand, Context};
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::signature::{Signature, compare};
@@ -17,6 +18,7 @@ use crate::ptx::signature::KernelSignature;
 #[doc(alias = "CUmodule")]
 pub struct Module<'ctx> {
     id: ModuleId,
+    core: &'ctx Core,
     ptx: Arc<LoadedPtx>,
     brand: Brand<'ctx>,
 }
@@ -34,6 +36,8 @@ pub struct Module<'ctx> {
 #[doc(alias = "CUfunction")]
 pub struct Kernel<'ctx, S> {
     pub(crate) module: ModuleId,
+    pub(crate) function: FunctionId,
+    pub(crate) core: &'ctx Core,
     pub(crate) ptx: Arc<LoadedPtx>,
     pub(crate) name: Arc<str>,
     pub(crate) index: usize,
@@ -75,7 +79,7 @@ impl<'ctx> Context<'ctx> {
         let ptx = Arc::new(read.at_caller()?);
         let id = self.core.backend()?.load(&ptx).at_caller()?;
         self.core.ledger().add_module(id);
-        Ok(Module { id, ptx, brand: PhantomData })
+        Ok(Module { id, core: self.core, ptx, brand: PhantomData })
     }
 }
 
@@ -101,12 +105,16 @@ impl<'ctx> Module<'ctx> {
         if let Some(declared) = S::declarations() {
             compare(&declared, found).map_err(|message| ErrorKind::Signature { message }).at_caller()?;
         }
+        let name: Arc<str> = Arc::from(name);
+        let function = self.core.backend()?.function(self.id, &name).at_caller()?;
         Ok(Kernel {
             module: self.id,
+            function,
+            core: self.core,
             ptx: Arc::clone(&self.ptx),
-            name: Arc::from(name),
+            static_shared: self.ptx.static_shared_bytes(&name),
+            name,
             index,
-            static_shared: self.ptx.static_shared_bytes(name),
             brand: PhantomData,
             signature: PhantomData,
         })

@@ -42,7 +42,9 @@ impl<'ctx> Stream<'_, '_, 'ctx> {
     #[track_caller]
     #[doc(alias = "cudaStreamWaitEvent")]
     pub fn wait_for(&self, event: &Event<'ctx>) -> Result<(), Error> {
-        self.streams.core.backend()?.wait_on(self.id, event.mark).at_caller()
+        let core = self.streams.core;
+        core.own("an event", event.core).at_caller()?;
+        core.backend()?.wait_on(self.id, event.mark).at_caller()
     }
 }
 
@@ -74,6 +76,7 @@ impl Event<'_> {
     #[track_caller]
     #[doc(alias = "cudaEventElapsedTime")]
     pub fn elapsed_ms(&self, later: &Self) -> Result<f32, Error> {
+        self.core.own("an event", later.core).at_caller()?;
         self.wait()?;
         later.wait()?;
         self.core.backend()?.elapsed(self.mark, later.mark).at_caller()

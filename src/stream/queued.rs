@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use crate::backend::{AccessRule, StreamId};
-use crate::context::core::Core;
+use crate::backend::{AccessRule, HostFunction, StreamId};
+use crate::context::core::{Core, lock};
 use crate::element::Element;
 use crate::error::Error;
 use crate::kernel::{Arguments, Kernel, Launch, Signature};
@@ -125,6 +127,47 @@ impl<'scope, 'env, 'ctx> Stream<'scope, 'env, 'ctx> {
         unsafe {
             crate::kernel::queue(self.core(), self.id, kernel, launch, arguments, AccessRule::Unchecked, None)
         }
+    }
+
+    /// Queues a function of the host: it runs, on some thread, when everything queued on this stream before is done, and
+    /// the stream goes on when it returns.
+    ///
+    /// It must not use this device, which waits for it: a call from inside it may never return. After a fault that ended
+    /// the context it is not run. A panic in it goes on when the scope of streams ends.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use scoped_gpu::{Device, Linear};
+    /// let seen = AtomicU32::new(0);
+    /// Device::host().scope(|ctx| {
+    ///     ctx.alloc_linear(8, |mut x: Linear<f32>| {
+    ///         ctx.streams(|s| {
+    ///             let stream = s.stream()?;
+    ///             stream.fill(&mut x, 1.0)?;
+    ///             stream.call(|| seen.store(1, Ordering::Release))
+    ///         })
+    ///     })
+    /// })?;
+    /// assert_eq!(seen.load(Ordering::Acquire), 1);
+    /// # scoped_gpu::ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the driver.
+    #[track_caller]
+    #[doc(alias = "cudaLaunchHostFunc")]
+    pub fn call(&self, function: impl FnOnce() + Send + 'env) -> Result<(), Error> {
+        let panics = Arc::clone(&self.streams.panics);
+        let function: Box<dyn FnOnce() + Send + 'env> = Box::new(move || {
+            // What the function left half done is seen by nobody before the panic goes on.
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(function)) {
+                lock(&panics).get_or_insert(payload);
+            }
+        });
+        // SAFETY: only the lifetime changes. The function borrows what lives for `'env`, which outlasts the scope of
+        // streams; that ends only after this stream was waited for, and then the function has run or never will (B3).
+        let function: HostFunction = unsafe { std::mem::transmute(function) };
+        self.core().submit(self.id, &[], |backend| backend.call(self.id, function))
     }
 
     /// Waits until everything queued on this stream is done.

@@ -1,14 +1,18 @@
 //! The scope of streams: opening, joining, and what a stream is. What can be queued on one is in `queued`.
 
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::Location;
-use std::sync::Mutex;
+use std::panic::{Location, resume_unwind};
+use std::sync::{Arc, Mutex};
 
-use crate::backend::StreamId;
+use crate::backend::{DeviceInfo, StreamId};
 use crate::context::core::{Core, Errors, lock};
 use crate::context::{Brand, Context, scope};
 use crate::error::{AtCaller, Error};
+
+/// The payload of a panic in a function of the host.
+type Panics = Arc<Mutex<Option<Box<dyn Any + Send>>>>;
 
 /// A scope of streams, like [`std::thread::scope`].
 ///
@@ -35,6 +39,8 @@ use crate::error::{AtCaller, Error};
 pub struct Streams<'scope, 'env: 'scope, 'ctx> {
     pub(crate) core: &'ctx Core,
     streams: Mutex<Vec<StreamId>>,
+    /// What the first function of the host that panicked panicked with.
+    pub(crate) panics: Panics,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
     brand: Brand<'ctx>,
@@ -83,11 +89,18 @@ impl<'ctx> Context<'ctx> {
         let streams = Streams {
             core: self.core,
             streams: Mutex::default(),
+            panics: Panics::default(),
             scope: PhantomData,
             env: PhantomData,
             brand: PhantomData,
         };
-        scope::run(&self.core.shared, (), |()| f(&streams), |(), here| streams.join(here))
+        let panics = Arc::clone(&streams.panics);
+        let result = scope::run(&self.core.shared, (), |()| f(&streams), |(), here| streams.join(here));
+        let panicked = lock(&panics).take();
+        match panicked {
+            Some(payload) => resume_unwind(payload),
+            None => result,
+        }
     }
 }
 
@@ -115,10 +128,17 @@ impl<'scope, 'env, 'ctx> Streams<'scope, 'env, 'ctx> {
             }
         }
         for &stream in streams.iter().rev() {
-            errors.add(self.core.shared.backend.destroy_stream(stream), here);
-            self.core.ledger().remove_stream(stream);
+            errors.add(self.core.end_stream(stream), here);
         }
         errors.into_result()
+    }
+}
+
+impl<'ctx> Stream<'_, '_, 'ctx> {
+    /// What the stream's device is and allows.
+    #[must_use]
+    pub fn info(&self) -> &'ctx DeviceInfo {
+        self.streams.core.shared.backend.info()
     }
 }
 

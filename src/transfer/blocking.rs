@@ -7,11 +7,12 @@ use crate::memory::{
     Buffer, Linear, Pitched, PitchedView, PitchedViewMut, Readable, RectView, RectViewMut, Region, View,
     ViewMut,
 };
+use crate::transfer::peer;
 use crate::transfer::plan::{self, HostSide};
 
 /// Copies a region to host memory and waits for it.
 #[track_caller]
-fn read<T: Element>(core: &Core, region: &Region<'_>, host: &mut [T]) -> Result<(), Error> {
+pub(super) fn read<T: Element>(core: &Core, region: &Region<'_>, host: &mut [T]) -> Result<(), Error> {
     let side = HostSide::writing(host);
     // SAFETY: `host` is borrowed mutably until this function returns, and the wait below has stopped the copy (B3),
     // whatever it returns; so nobody else touches it while the copy may run (C3).
@@ -21,7 +22,7 @@ fn read<T: Element>(core: &Core, region: &Region<'_>, host: &mut [T]) -> Result<
 
 /// Copies host memory to a region and waits for it.
 #[track_caller]
-fn write<T: Element>(core: &Core, region: &Region<'_>, host: &[T]) -> Result<(), Error> {
+pub(super) fn write<T: Element>(core: &Core, region: &Region<'_>, host: &[T]) -> Result<(), Error> {
     let side = HostSide::reading(host);
     // SAFETY: `host` is borrowed until this function returns, so nobody writes it, and the wait below has stopped the
     // copy (B3), whatever it returns (C3).
@@ -104,13 +105,20 @@ macro_rules! writing {
             /// Copies all elements of `source`, which has the same rows and columns, on the device. Does not wait:
             /// later work of this context sees the copy.
             ///
+            /// Among the contexts of one [`Device::scope_all`](crate::Device::scope_all), `source` may lie on another
+            /// device; such a copy waits until it is done.
+            ///
             /// # Errors
             /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when the shapes differ.
             #[track_caller]
             pub fn copy_from(&mut self, source: &impl Readable<'ctx, T>) -> Result<(), Error> {
                 let region = self.view_mut().region();
-                let core = region.block.core;
-                plan::within::<T>(core, core.stream, &region, &source.region())
+                let (core, source) = (region.block.core, source.region());
+                if std::ptr::eq(core, source.block.core) {
+                    plan::within::<T>(core, core.stream, &region, &source)
+                } else {
+                    peer::copy::<T>(&region, &source)
+                }
             }
         }
     )+};

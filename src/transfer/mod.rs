@@ -2,4 +2,5 @@
 
 mod blocking;
 mod convert;
+mod peer;
 pub(crate) mod plan;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::backend::{Backend, Copy, Fill, HostPointer, Place, Side, StreamId};
 use crate::context::core::Core;
 use crate::element::Element;
-use crate::error::{Error, ErrorKind};
+use crate::error::{AtCaller, Error, ErrorKind};
 use crate::memory::Region;
 
 /// Host memory of a copy: its first byte and its length in bytes.
@@ -96,6 +96,16 @@ pub(crate) unsafe fn to_host<T: Element>(
     unsafe { queue(core, stream, copy, None, Some(from)) }
 }
 
+/// Refuses a copy between regions of different shapes.
+#[track_caller]
+pub(crate) fn same_shape<T: Element>(to: &Region<'_>, from: &Region<'_>) -> Result<(), Error> {
+    let (there, here) = (to.extent(size_of::<T>()), from.extent(size_of::<T>()));
+    if there == here {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Shape { message: format!("copy on the device: {here} elements into {there}") }))
+}
+
 /// Queues a copy within the device. Both sides have the same rows and elements per row.
 #[track_caller]
 pub(crate) fn within<T: Element>(
@@ -104,12 +114,7 @@ pub(crate) fn within<T: Element>(
     to: &Region<'_>,
     from: &Region<'_>,
 ) -> Result<(), Error> {
-    let (there, here) = (to.extent(size_of::<T>()), from.extent(size_of::<T>()));
-    if there != here {
-        return Err(Error::new(ErrorKind::Shape {
-            message: format!("copy on the device: {here} elements into {there}"),
-        }));
-    }
+    same_shape::<T>(to, from)?;
     let copy = Copy {
         dst: device_side(to),
         src: device_side(from),
@@ -131,6 +136,9 @@ unsafe fn queue(
     to: Option<&Region<'_>>,
     from: Option<&Region<'_>>,
 ) -> Result<(), Error> {
+    for region in to.iter().chain(&from) {
+        core.own("an array", region.block.core).at_caller()?;
+    }
     if copy.row_bytes == 0 || copy.rows == 0 {
         return Ok(());
     }
@@ -153,6 +161,7 @@ pub(crate) fn fill<T: Element>(
     region: &Region<'_>,
     value: T,
 ) -> Result<(), Error> {
+    core.own("an array", region.block.core).at_caller()?;
     if region.is_empty() {
         return Ok(());
     }

@@ -17,6 +17,7 @@ mod messages;
 mod module;
 mod padding;
 mod scope;
+mod several;
 mod stream;
 mod transfer;
 
@@ -33,6 +34,7 @@ const CHAPTERS: &[Chapter] = &[
     transfer::CHAPTER,
     fill::CHAPTER,
     stream::CHAPTER,
+    several::CHAPTER,
     module::CHAPTER,
     launch::CHAPTER,
     fault::CHAPTER,

@@ -11,7 +11,9 @@ const BLESS: &str = "SCOPED_GPU_BLESS";
 /// Compares `text` with the file `messages/NAME.txt`.
 #[track_caller]
 pub fn expect(name: &str, text: &str) -> anyhow::Result<()> {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "devices", "messages"].iter().collect();
+    // Where the program runs without the sources that it was built from.
+    let root = std::env::var("SCOPED_GPU_ROOT").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    let path: PathBuf = [root.as_str(), "tests", "devices", "messages"].iter().collect();
     let path = path.join(name).with_extension("txt");
     let got = settled(text) + "\n";
     if std::env::var_os(BLESS).is_some() {

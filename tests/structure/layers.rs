@@ -8,8 +8,8 @@ const ORDER: &[(&str, &[&str])] = &[
     ("words", &["dim", "fault", "error", "extent", "element", "statistics"]),
     ("text", &["ptx"]),
     ("contract", &["backend"]),
-    ("devices", &["backend::host"]),
-    ("choice", &["device::shared", "device::Shared", "device::MemoryStatistics"]),
+    ("devices", &["backend::host", "backend::cuda"]),
+    ("choice", &["pool", "device::shared", "device::Shared", "device::MemoryStatistics"]),
     // `Device` opens scopes, so the rest of `device` stands above the context that it hands out.
     ("scope", &["context", "device"]),
     ("nouns", &["memory", "kernel", "stream"]),

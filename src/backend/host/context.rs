@@ -322,6 +322,10 @@ impl Context {
                 transfer::fill(&mut self.memory, &fill).map_err(|error| broken("fill", error))
             }
             Operation::Launch(launch) => launch::run(&launch, &mut self.memory),
+            Operation::Call(function) => {
+                function();
+                Ok(())
+            }
             Operation::Wait(_) => Ok(()),
             Operation::Mark(id) => {
                 if let Some(mark) = self.marks.get_mut(&id) {

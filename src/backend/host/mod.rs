@@ -31,7 +31,8 @@ use self::pinned::Pinned;
 use self::stream::Operation;
 use self::transfer::QueuedCopy;
 use super::{
-    Answer, Backend, Copy, DeviceInfo, Fill, LaunchCall, MarkId, MemoryInfo, ModuleId, Reset, StreamId,
+    Answer, Backend, Copy, DeviceInfo, Fill, FunctionId, HostFunction, LaunchCall, MarkId, MemoryInfo,
+    ModuleId, Ownership, Reset, StreamId,
 };
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
@@ -110,7 +111,7 @@ impl HostBackend {
     }
 
     /// The state, for the call of this name, unless a test wants it to fail.
-    fn call(&self, name: &'static str) -> Answer<MutexGuard<'_, Context>> {
+    fn enter(&self, name: &'static str) -> Answer<MutexGuard<'_, Context>> {
         self.failures.count(name)?;
         Ok(self.context())
     }
@@ -120,7 +121,7 @@ impl HostBackend {
         &self,
         load: impl FnOnce(&mut memory::Memory) -> Answer<Arc<dyn Module>>,
     ) -> Answer<ModuleId> {
-        self.call("load")?.load(load)
+        self.enter("load")?.load(load)
     }
 }
 
@@ -130,10 +131,14 @@ impl Backend for HostBackend {
     }
 
     fn memory_info(&self) -> Answer<MemoryInfo> {
-        let context = self.call("memory_info")?;
+        let context = self.enter("memory_info")?;
         context.alive()?;
         let usage = context.memory().usage();
         Ok(MemoryInfo { free: usage.free, total: usage.total })
+    }
+
+    fn has_ended(&self) -> bool {
+        self.context().alive().is_err()
     }
 
     /// Also on a poisoned context, so that the calls behind it can say what ended it.
@@ -142,7 +147,12 @@ impl Backend for HostBackend {
     }
 
     fn allocate(&self, bytes: usize) -> Answer<u64> {
-        self.call("allocate")?.allocate(bytes)
+        self.enter("allocate")?.allocate(bytes)
+    }
+
+    /// An allocation is a block of its own, so that each has its own address range, guards and contents.
+    fn block_bytes(&self) -> Option<usize> {
+        None
     }
 
     fn pitch(&self, row_bytes: usize) -> Answer<usize> {
@@ -150,11 +160,11 @@ impl Backend for HostBackend {
     }
 
     unsafe fn free(&self, address: u64) -> Answer<()> {
-        self.call("free")?.free(address)
+        self.enter("free")?.free(address)
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Answer<NonNull<u8>> {
-        self.call("allocate_pinned")?.alive()?;
+        self.enter("allocate_pinned")?.alive()?;
         self.pinned().allocate(bytes)
     }
 
@@ -165,11 +175,11 @@ impl Backend for HostBackend {
     }
 
     fn create_stream(&self) -> Answer<StreamId> {
-        self.call("create_stream")?.create_stream()
+        self.enter("create_stream")?.create_stream()
     }
 
     fn destroy_stream(&self, stream: StreamId) -> Answer<()> {
-        self.call("destroy_stream")?.destroy_stream(stream)
+        self.enter("destroy_stream")?.destroy_stream(stream)
     }
 
     fn wait_stream(&self, stream: StreamId) -> Answer<()> {
@@ -181,11 +191,11 @@ impl Backend for HostBackend {
     }
 
     fn record(&self, stream: StreamId) -> Answer<MarkId> {
-        self.call("record")?.record(stream)
+        self.enter("record")?.record(stream)
     }
 
     fn wait_on(&self, stream: StreamId, mark: MarkId) -> Answer<()> {
-        let mut context = self.call("wait_on")?;
+        let mut context = self.enter("wait_on")?;
         let point = context.mark(mark)?.point;
         context.push(stream, Operation::Wait(point))
     }
@@ -201,7 +211,7 @@ impl Backend for HostBackend {
 
     /// Asking carries out one operation, so that a program which asks until the answer is yes comes to an end.
     fn is_done(&self, mark: MarkId) -> Answer<bool> {
-        let mut context = self.call("is_done")?;
+        let mut context = self.enter("is_done")?;
         let point = context.mark(mark)?.point;
         context.nudge(point);
         context.alive()?;
@@ -209,41 +219,54 @@ impl Backend for HostBackend {
     }
 
     fn elapsed(&self, from: MarkId, to: MarkId) -> Answer<f32> {
-        let context = self.call("elapsed")?;
+        let context = self.enter("elapsed")?;
         context.alive()?;
         mark::elapsed(context.mark(from)?, context.mark(to)?)
     }
 
     fn destroy_mark(&self, mark: MarkId) -> Answer<()> {
-        self.call("destroy_mark")?.destroy_mark(mark)
+        self.enter("destroy_mark")?.destroy_mark(mark)
     }
 
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
         // SAFETY: this function's caller vouches for C3 until the operation has stopped; it stops, at the latest,
         // when the value is gone.
         let copy = unsafe { QueuedCopy::new(*copy) };
-        self.call("copy")?.push(stream, Operation::Copy(copy))
+        self.enter("copy")?.push(stream, Operation::Copy(copy))
     }
 
     unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()> {
-        self.call("fill")?.push(stream, Operation::Fill(fill.clone()))
+        self.enter("fill")?.push(stream, Operation::Fill(fill.clone()))
+    }
+
+    fn call(&self, stream: StreamId, function: HostFunction) -> Answer<()> {
+        self.enter("call")?.push(stream, Operation::Call(function))
     }
 
     fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId> {
         self.load_module(|memory| module::load(ptx, memory))
     }
 
+    /// Kernels are found by name when they run.
+    fn function(&self, _module: ModuleId, _name: &Arc<str>) -> Answer<FunctionId> {
+        Ok(FunctionId(0))
+    }
+
     fn unload(&self, module: ModuleId) -> Answer<()> {
-        self.call("unload")?.unload(module)
+        self.enter("unload")?.unload(module)
     }
 
     unsafe fn launch(&self, stream: StreamId, mut launch: LaunchCall) -> Answer<()> {
         launch.strict |= self.options.strict;
-        let mut context = self.call("launch")?;
+        let mut context = self.enter("launch")?;
         context.alive()?;
         let module = Arc::clone(context.module(launch.module)?);
         let queued = QueuedLaunch { module, call: launch };
         context.push(stream, Operation::Launch(Box::new(queued)))
+    }
+
+    fn ownership(&self) -> Ownership {
+        Ownership::Private
     }
 
     fn reset(&self) -> Reset {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::launch::QueuedLaunch;
 use super::mark::Point;
 use super::transfer::QueuedCopy;
-use crate::backend::{Fill, MarkId, StreamId};
+use crate::backend::{Fill, HostFunction, MarkId, StreamId};
 use crate::fault::Fault;
 
 /// Operations a stream holds before its older half is carried out to make room.
@@ -17,6 +17,8 @@ pub(super) enum Operation {
     Copy(QueuedCopy),
     Fill(Fill),
     Launch(Box<QueuedLaunch>),
+    /// A function of the host.
+    Call(HostFunction),
     /// Goes on when everything before the point has stopped.
     Wait(Point),
     /// Notes the time for the mark.

@@ -154,6 +154,7 @@ fn call(
     params: SmallVec<[u8; 64]>,
 ) -> LaunchCall {
     LaunchCall {
+        function: crate::backend::FunctionId(0),
         module,
         kernel,
         grid,

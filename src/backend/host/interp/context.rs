@@ -8,6 +8,7 @@ use super::barrier::Barriers;
 use super::global::GlobalMemory;
 use super::program::{Instance, Program};
 use super::registers::Row32;
+use super::shapes::{Hint, Shapes};
 use super::stats::Statistics;
 use super::strict::Strict;
 use crate::dim::Dim3;
@@ -50,8 +51,9 @@ pub(super) struct Context<'a, M> {
     /// Thread index of each lane, by warp and axis.
     pub(super) tids: &'a [[Row32; 3]],
     pub(super) barriers: Barriers,
-    /// The stretch that each instruction hit last.
-    pub(super) hints: Vec<u32>,
+    /// What each instruction's last access was like.
+    pub(super) hints: Vec<Hint>,
+    pub(super) shapes: Shapes,
     /// Steps so far: instructions of a warp, counted at branches.
     pub(super) steps: u64,
     /// Steps before this block.
@@ -77,7 +79,8 @@ impl<'a, M: GlobalMemory> Context<'a, M> {
             block: [0; 3],
             tids,
             barriers: Barriers::default(),
-            hints: vec![0; launch.program().code.len()],
+            hints: vec![Hint::default(); launch.program().code.len()],
+            shapes: Shapes::default(),
             steps: 0,
             block_began: 0,
             patience: launch.max_steps.unwrap_or(u64::MAX),

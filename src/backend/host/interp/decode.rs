@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use super::op::{Inst, Op, Special};
 use super::program::Layout;
 use crate::ptx::ir::{
-    self, Accuracy, Address, AddressBase, Axis, BoolOp, Comparison, FloatModifiers, FloatOp, FloatUnaryOp,
-    FunctionKind, IntegerOp, IntegerUnaryOp, MulPart, Operand, ParamBlock, Range, Reg, RegClass, Rounding,
-    Space, SpecialReg, Symbol, Type, Width,
+    self, Accuracy, Address, AddressBase, AtomicOp, Axis, BoolOp, Comparison, FloatModifiers, FloatOp,
+    FloatUnaryOp, FunctionKind, IntegerOp, IntegerUnaryOp, MulPart, Operand, ParamBlock, Range, Reg,
+    RegClass, Rounding, Space, SpecialReg, Symbol, Type, Width,
 };
 
 /// Appends the code of `function`, and gives `layout` its constant rows.
@@ -74,6 +74,14 @@ impl Decoder<'_> {
                     *next - 1
                 }))
             }
+        }
+    }
+
+    /// The row of an unsigned 16-bit operand: registers of 16 bits are rows of 32 with zeros above.
+    fn r16(&mut self, operand: Operand) -> Option<u32> {
+        match operand {
+            Operand::Reg(reg) => (reg.width == Width::B16).then_some(reg.index),
+            Operand::Imm(bits) => self.r32(Operand::Imm(bits & 0xffff)),
         }
     }
 
@@ -178,6 +186,7 @@ impl Decoder<'_> {
             ir::Op::Convert(ref c) => self.convert(c)?,
             ir::Op::Load(ref load) => self.load(load)?,
             ir::Op::Store(ref store) => self.store(store)?,
+            ir::Op::Atomic(ref atomic) => self.atomic(atomic)?,
             _ => return None,
         })
     }
@@ -189,6 +198,7 @@ impl Decoder<'_> {
             return None;
         }
         Some(match (ty.bits(), op) {
+            (16, MulWide) if !signed => Op::Mul32 { d: d32(dst)?, a: self.r16(a)?, b: self.r16(b)? },
             (32, MulWide) => {
                 let (d, a, b) = (d64(dst)?, self.r32(a)?, self.r32(b)?);
                 if signed { Op::MulWideS { d, a, b } } else { Op::MulWideU { d, a, b } }
@@ -401,6 +411,12 @@ impl Decoder<'_> {
             };
         }
         let (reg, offset) = behind_register(load.address)?;
+        if let (Space::Global, Width::B64, 8, false, [Some(dst)]) =
+            (load.space, reg.width, bits, load.ty.is_signed(), &load.dsts[..])
+        {
+            let d = (dst.class() == RegClass::Slot32).then_some(dst.index)?;
+            return Some(Op::Load8 { d, a: reg.index, offset });
+        }
         let dsts: Option<Vec<u32>> = load
             .dsts
             .iter()
@@ -422,6 +438,22 @@ impl Decoder<'_> {
             }
             (Space::Shared, Width::B32, 32, &[x, y, z, w]) => {
                 Some(Op::LoadShared32x4 { d: [x, y, z, w], a: reg.index, offset })
+            }
+            _ => None,
+        }
+    }
+
+    fn atomic(&mut self, atomic: &ir::Atomic) -> Option<Op> {
+        let (reg, offset) = behind_register(atomic.address)?;
+        let adds = atomic.op == AtomicOp::Add && matches!(atomic.ty, Type::U32 | Type::S32);
+        let d = match atomic.dsts[..] {
+            [] | [None] => None,
+            [Some(dst)] => Some(d32(dst)?),
+            _ => return None,
+        };
+        match (atomic.space, reg.width, &atomic.a[..]) {
+            (Space::Shared, Width::B32, &[s]) if adds => {
+                Some(Op::AddShared32 { d, s: self.r32(s)?, a: reg.index, offset })
             }
             _ => None,
         }

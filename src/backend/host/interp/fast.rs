@@ -12,7 +12,8 @@ use super::rows::{
     map1_32, map1_64, map2_32, map2_64, map3_32, map3_64, narrow, put32, put64, select32, select64, shift64,
     test32, test64, widen2, widen3,
 };
-use super::transfer::{Global, Shared};
+use super::shared::Shared;
+use super::transfer::Global;
 use super::warp::{Group, Warp};
 
 /// Why the loop stopped.
@@ -189,6 +190,7 @@ impl<M: GlobalMemory> Context<'_, M> {
                     Global {
                         memory: &mut self.memory,
                         reachable: &launch.reachable,
+                        shapes: &mut self.shapes,
                         hint: &mut self.hints[pc as usize],
                     }
                 };
@@ -393,6 +395,11 @@ impl<M: GlobalMemory> Context<'_, M> {
                         break Leave::Slow(m);
                     }
                 }
+                Op::Load8 { d, a, offset } => {
+                    if !global!().load8(r, &l[a as usize], m, d, offset) {
+                        break Leave::Slow(m);
+                    }
+                }
                 Op::Store32 { s, a, offset } => {
                     if !global!().store32(r, &l[a as usize], m, [s], offset) {
                         break Leave::Slow(m);
@@ -430,6 +437,11 @@ impl<M: GlobalMemory> Context<'_, M> {
                 }
                 Op::StoreShared32 { s, a, offset } => {
                     if !(Shared { bytes: &mut self.shared }).store32(r, m, a, s, offset) {
+                        break Leave::Slow(m);
+                    }
+                }
+                Op::AddShared32 { d, s, a, offset } => {
+                    if !(Shared { bytes: &mut self.shared }).add32(r, m, (d, a, s), offset) {
                         break Leave::Slow(m);
                     }
                 }

@@ -6,14 +6,8 @@
 pub(super) trait GlobalMemory {
     /// `N` bytes.
     fn read<const N: usize>(&mut self, allocation: u32, offset: usize) -> [u8; N];
-    /// For each of half a warp's lanes the 32-bit word at its address minus `origin`. Slower places need not do better than this.
-    #[inline(always)]
-    fn read_words(&mut self, allocation: u32, addresses: &[u64; 16], origin: u64) -> [u32; 16] {
-        addresses.map(|address| {
-            u32::from_le_bytes(self.read::<4>(allocation, address.wrapping_sub(origin) as usize))
-        })
-    }
-
+    /// These bytes, where reading them needs nobody to be told. A short cut: `read` gives the same.
+    fn window(&self, allocation: u32, offset: usize, len: usize) -> Option<&[u8]>;
     /// Writes `N` bytes.
     fn write<const N: usize>(&mut self, allocation: u32, offset: usize, data: &[u8; N]);
 }
@@ -33,14 +27,9 @@ impl GlobalMemory for Direct<'_> {
         }
     }
 
-    /// Finds the allocation once.
     #[inline(always)]
-    fn read_words(&mut self, allocation: u32, addresses: &[u64; 16], origin: u64) -> [u32; 16] {
-        let bytes = self.allocations.get(allocation as usize).map_or(&[][..], |bytes| &**bytes);
-        addresses.map(|address| {
-            let word = bytes.get(address.wrapping_sub(origin) as usize..).and_then(|rest| rest.first_chunk());
-            word.map_or(0, |word| u32::from_le_bytes(*word))
-        })
+    fn window(&self, allocation: u32, offset: usize, len: usize) -> Option<&[u8]> {
+        self.allocations.get(allocation as usize)?.get(offset..offset.checked_add(len)?)
     }
 
     #[inline(always)]

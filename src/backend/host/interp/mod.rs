@@ -1,5 +1,5 @@
 //! Runs PTX on the CPU: a program is decoded once, a launch resolved once, then its blocks run warp by warp. The
-//! parts: `decode` and `op` (the fast form), `fast`, `rows`, `transfer` (the fast loop), `other` and its
+//! parts: `decode` and `op` (the fast form), `fast`, `rows`, `transfer`, `shared` (the fast loop), `other` and its
 //! neighbours (every instruction, from the IR), `warp` and `block` (who runs when), `access` and `report` (what is
 //! allowed, and what is said when it is not). Launch limits are validated above, not here.
 
@@ -35,6 +35,8 @@ mod registers;
 mod report;
 mod rows;
 mod shadow;
+mod shapes;
+mod shared;
 mod soft;
 mod stats;
 mod strict;

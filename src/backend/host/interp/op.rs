@@ -449,6 +449,12 @@ pub(super) enum Op {
         a: u32,
         offset: i32,
     },
+    /// One byte, extended with zeros to a register of up to 32 bits.
+    Load8 {
+        d: u32,
+        a: u32,
+        offset: i32,
+    },
     Load32x2 {
         d: [u32; 2],
         a: u32,
@@ -496,6 +502,13 @@ pub(super) enum Op {
         offset: i32,
     },
     StoreShared32 {
+        s: u32,
+        a: u32,
+        offset: i32,
+    },
+    /// An atomic addition; `d` becomes what was there before.
+    AddShared32 {
+        d: Option<u32>,
         s: u32,
         a: u32,
         offset: i32,

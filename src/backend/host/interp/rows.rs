@@ -24,6 +24,7 @@ macro_rules! by_chunks {
                     rows[d as usize].0[k] = out;
                 }
             } else {
+                let mask = some_lanes(mask);
                 for k in 0..$chunks {
                     $(let $value = rows[$from as usize].0[k];)+
                     let old = rows[d as usize].0[k];
@@ -38,6 +39,26 @@ macro_rules! by_chunks {
         }
     };
     (@lane $from:ident $lane:ty) => { $lane };
+}
+
+/// The mask of lanes that are not all. The compiler would work its vectors out before it knows the instruction, and
+/// pay for them at each; it does not see through this.
+#[inline(always)]
+pub(super) fn some_lanes(mask: u32) -> u32 {
+    std::hint::black_box(mask)
+}
+
+/// The statement twice: for the full mask, and for the others.
+macro_rules! masked {
+    ($mask:ident, $statement:expr) => {
+        if $mask == FULL {
+            let $mask = FULL;
+            $statement
+        } else {
+            let $mask = some_lanes($mask);
+            $statement
+        }
+    };
 }
 
 by_chunks!(map1_32, Row32, u32, 4, 8, a: x);
@@ -72,11 +93,14 @@ pub(super) fn widen2(
 ) {
     let (a, b) = (&from[a as usize], &from[b as usize]);
     let d = &mut to[d as usize];
-    for k in 0..8 {
-        let (x, y) = (quarter(a, k), quarter(b, k));
-        let new = std::array::from_fn(|i| f(x[i], y[i]));
-        d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
-    }
+    masked!(
+        mask,
+        for k in 0..8 {
+            let (x, y) = (quarter(a, k), quarter(b, k));
+            let new = std::array::from_fn(|i| f(x[i], y[i]));
+            d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
+        }
+    );
 }
 
 /// A 64-bit row from two 32-bit rows and a 64-bit one.
@@ -90,12 +114,15 @@ pub(super) fn widen3(
     f: impl Fn(u32, u32, u64) -> u64,
 ) {
     let (a, b) = (&from[a as usize], &from[b as usize]);
-    for k in 0..8 {
-        let (x, y, z) = (quarter(a, k), quarter(b, k), to[c as usize].0[k]);
-        let new = std::array::from_fn(|i| f(x[i], y[i], z[i]));
-        let d = &mut to[d as usize];
-        d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
-    }
+    masked!(
+        mask,
+        for k in 0..8 {
+            let (x, y, z) = (quarter(a, k), quarter(b, k), to[c as usize].0[k]);
+            let new = std::array::from_fn(|i| f(x[i], y[i], z[i]));
+            let d = &mut to[d as usize];
+            d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
+        }
+    );
 }
 
 /// A 64-bit row from one 64-bit row and the amounts in a 32-bit one.
@@ -109,12 +136,15 @@ pub(super) fn shift64(
     f: impl Fn(u64, u32) -> u64,
 ) {
     let b = &amounts[b as usize];
-    for k in 0..8 {
-        let (x, y) = (rows[a as usize].0[k], quarter(b, k));
-        let new = std::array::from_fn(|i| f(x[i], y[i]));
-        let d = &mut rows[d as usize];
-        d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
-    }
+    masked!(
+        mask,
+        for k in 0..8 {
+            let (x, y) = (rows[a as usize].0[k], quarter(b, k));
+            let new = std::array::from_fn(|i| f(x[i], y[i]));
+            let d = &mut rows[d as usize];
+            d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
+        }
+    );
 }
 
 /// A 32-bit row from a 64-bit one.
@@ -122,11 +152,14 @@ pub(super) fn shift64(
 pub(super) fn narrow(to: &mut [Row32], from: &[Row64], mask: u32, d: u32, a: u32, f: impl Fn(u64) -> u32) {
     let a = &from[a as usize];
     let d = &mut to[d as usize];
-    for k in 0..4 {
-        let (low, high) = (a.0[2 * k], a.0[2 * k + 1]);
-        let new = std::array::from_fn(|i| f(if i < 4 { low[i] } else { high[i - 4] }));
-        d.0[k] = blend32(d.0[k], new, mask, k);
-    }
+    masked!(
+        mask,
+        for k in 0..4 {
+            let (low, high) = (a.0[2 * k], a.0[2 * k + 1]);
+            let new = std::array::from_fn(|i| f(if i < 4 { low[i] } else { high[i - 4] }));
+            d.0[k] = blend32(d.0[k], new, mask, k);
+        }
+    );
 }
 
 #[inline(always)]
@@ -142,18 +175,24 @@ fn blend32(old: [u32; 8], new: [u32; 8], mask: u32, k: usize) -> [u32; 8] {
 #[inline(always)]
 pub(super) fn put32(rows: &mut [Row32], mask: u32, d: u32, new: &Row32) {
     let d = &mut rows[d as usize];
-    for k in 0..4 {
-        d.0[k] = blend32(d.0[k], new.0[k], mask, k);
-    }
+    masked!(
+        mask,
+        for k in 0..4 {
+            d.0[k] = blend32(d.0[k], new.0[k], mask, k);
+        }
+    );
 }
 
 /// A whole row into row `d`.
 #[inline(always)]
 pub(super) fn put64(rows: &mut [Row64], mask: u32, d: u32, new: &Row64) {
     let d = &mut rows[d as usize];
-    for k in 0..8 {
-        d.0[k] = if mask == FULL { new.0[k] } else { blend64(d.0[k], new.0[k], mask >> (k * 4)) };
-    }
+    masked!(
+        mask,
+        for k in 0..8 {
+            d.0[k] = if mask == FULL { new.0[k] } else { blend64(d.0[k], new.0[k], mask >> (k * 4)) };
+        }
+    );
 }
 
 /// Where `f` holds in two 32-bit rows.
@@ -191,22 +230,28 @@ pub(super) fn test64(rows: &[Row64], a: u32, b: u32, f: impl Fn(u64, u64) -> boo
 /// `a` where `chosen`, else `b`.
 #[inline(always)]
 pub(super) fn select32(rows: &mut [Row32], mask: u32, chosen: u32, d: u32, a: u32, b: u32) {
-    for k in 0..4 {
-        let (x, y) = (rows[a as usize].0[k], rows[b as usize].0[k]);
-        let bits = chosen >> (k * 8);
-        let new = std::array::from_fn(|i| if bits >> i & 1 == 1 { x[i] } else { y[i] });
-        let d = &mut rows[d as usize];
-        d.0[k] = blend32(d.0[k], new, mask, k);
-    }
+    masked!(
+        mask,
+        for k in 0..4 {
+            let (x, y) = (rows[a as usize].0[k], rows[b as usize].0[k]);
+            let bits = chosen >> (k * 8);
+            let new = std::array::from_fn(|i| if bits >> i & 1 == 1 { x[i] } else { y[i] });
+            let d = &mut rows[d as usize];
+            d.0[k] = blend32(d.0[k], new, mask, k);
+        }
+    );
 }
 
 /// `a` where `chosen`, else `b`.
 #[inline(always)]
 pub(super) fn select64(rows: &mut [Row64], mask: u32, chosen: u32, d: u32, a: u32, b: u32) {
-    for k in 0..8 {
-        let (x, y) = (rows[a as usize].0[k], rows[b as usize].0[k]);
-        let new = blend64(y, x, chosen >> (k * 4));
-        let d = &mut rows[d as usize];
-        d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
-    }
+    masked!(
+        mask,
+        for k in 0..8 {
+            let (x, y) = (rows[a as usize].0[k], rows[b as usize].0[k]);
+            let new = blend64(y, x, chosen >> (k * 4));
+            let d = &mut rows[d as usize];
+            d.0[k] = if mask == FULL { new } else { blend64(d.0[k], new, mask >> (k * 4)) };
+        }
+    );
 }

@@ -1,18 +1,28 @@
-//! Loads and stores of whole rows: one check for 32 lanes. Neighbouring lanes at neighbouring addresses are copied
-//! in bulk; one address for all is read once; anything else goes lane by lane after one check of the extremes.
-//! `false` means that the access must go the slow way, which also reports what is wrong with it.
+//! Loads and stores of whole rows of global memory: one check for 32 lanes. Neighbouring lanes at neighbouring
+//! addresses are copied in bulk, one address for many is read once, and so on by shape; anything else goes lane by
+//! lane after one check of the extremes. `false` means that the access must go the slow way, which also reports what
+//! is wrong with it.
 
 use super::access::Reachable;
 use super::global::GlobalMemory;
-use super::registers::{FULL, LANES, Row32, Row64};
-use super::rows::{put32, put64};
+use super::registers::{FULL, LANES, Row32, Row64, lanes};
+use super::rows::{put32, put64, some_lanes};
+use super::shapes::{Hint, Kind, Shape, Shapes};
 
 /// Access to global memory at one instruction.
 pub(super) struct Global<'a, M> {
     pub(super) memory: &'a mut M,
     pub(super) reachable: &'a Reachable,
-    /// The stretch this instruction hit last.
-    pub(super) hint: &'a mut u32,
+    pub(super) shapes: &'a mut Shapes,
+    /// What this instruction's last access was like.
+    pub(super) hint: &'a mut Hint,
+}
+
+/// A checked access of all lanes: the lowest one's place, and where the others lie from there.
+struct Shaped<'s> {
+    allocation: u32,
+    offset: usize,
+    shape: &'s Shape,
 }
 
 /// Where the lanes of an access lie.
@@ -60,6 +70,7 @@ impl<M: GlobalMemory> Global<'_, M> {
             let (allocation, offset) = self.stretch(first, size, write)?;
             return Some(Pattern::Same { allocation, offset });
         }
+        let mask = some_lanes(mask);
         let (mut low, mut high, mut all) = (first, first, 0);
         for k in 0..8 {
             for i in 0..4 {
@@ -80,16 +91,7 @@ impl<M: GlobalMemory> Global<'_, M> {
     /// Allocation and offset of `size` bytes at `address`.
     #[inline(always)]
     fn stretch(&mut self, address: u64, size: u64, write: bool) -> Option<(u32, usize)> {
-        let last = self.reachable.get(*self.hint);
-        if let Some(offset) = last.offset_of(address, size)
-            && (last.writable || !write)
-        {
-            return Some((last.allocation, offset));
-        }
-        let found = self.reachable.find(address, size, write).ok()?;
-        *self.hint = found;
-        let stretch = self.reachable.get(found);
-        Some((stretch.allocation, stretch.offset_of(address, size)?))
+        stretch(self.reachable, &mut self.hint.stretch, address, size, write)
     }
 
     /// `N` consecutive 32-bit elements of each lane.
@@ -102,26 +104,24 @@ impl<M: GlobalMemory> Global<'_, M> {
         d: [u32; N],
         offset: i32,
     ) -> bool {
+        if mask == FULL {
+            match self.shaped_load32(rows, base, d, offset) {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(()) => return false,
+            }
+        }
         let addresses = moved(base, offset);
         let Some(pattern) = self.pattern(&addresses, mask, 4 * N as u64, false) else { return false };
         match pattern {
             Pattern::Consecutive { allocation, offset } if N == 1 => {
-                let bytes = self.memory.read::<128>(allocation, offset);
-                let mut row = Row32::splat(0);
-                for (i, chunk) in bytes.as_chunks::<4>().0.iter().enumerate() {
-                    row.0[i / 8][i % 8] = u32::from_le_bytes(*chunk);
-                }
-                put32(rows, mask, d[0], &row);
+                put32(rows, mask, d[0], &words(&self.memory.read::<128>(allocation, offset)));
             }
             Pattern::Same { allocation, offset } => {
                 for (i, &d) in d.iter().enumerate() {
                     let bytes = self.memory.read::<4>(allocation, offset + 4 * i);
                     put32(rows, mask, d, &Row32::splat(u32::from_le_bytes(bytes)));
                 }
-            }
-            Pattern::Scattered { allocation, origin } if N == 1 && mask == FULL => {
-                let row = self.gather_halves(&addresses, allocation, origin);
-                put32(rows, mask, d[0], &row);
             }
             other => {
                 let (allocation, origin) = other.origin(&addresses);
@@ -131,46 +131,40 @@ impl<M: GlobalMemory> Global<'_, M> {
         true
     }
 
-    /// One 32-bit element of each lane, half a warp at a time: in blocks 16 threads wide a half is one row of the
-    /// block, and the halves often read the same, or each reads one place or 16 neighbours.
+    /// [`load32`](Self::load32) in all lanes. `false`: their shape is not known.
     #[inline(always)]
-    fn gather_halves(&mut self, addresses: &Row64, allocation: u32, origin: u64) -> Row32 {
-        let mut halves = [[0_u64; 16]; 2];
-        let (mut repeated, mut same, mut consecutive) = (true, true, true);
-        for k in 0..4 {
-            for i in 0..4 {
-                let lane = k * 4 + i;
-                let (low, high) = (addresses.0[k][i], addresses.0[k + 4][i]);
-                let from_low = low.wrapping_sub(addresses.0[0][0]);
-                let from_high = high.wrapping_sub(addresses.0[4][0]);
-                repeated &= low == high;
-                same &= from_low | from_high == 0;
-                consecutive &= from_low == 4 * lane as u64 && from_high == 4 * lane as u64;
-                (halves[0][lane], halves[1][lane]) = (low, high);
-            }
-        }
-        let offset = |half: &[u64; 16]| half[0].wrapping_sub(origin) as usize;
-        let words: [[u32; 16]; 2] = if same {
-            halves.map(|half| [u32::from_le_bytes(self.memory.read::<4>(allocation, offset(&half))); 16])
-        } else if consecutive {
-            halves.map(|half| {
-                let bytes = self.memory.read::<64>(allocation, offset(&half));
-                let mut words = [0; 16];
-                for (word, chunk) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
-                    *word = u32::from_le_bytes(*chunk);
-                }
-                words
-            })
-        } else if repeated {
-            [self.memory.read_words(allocation, &halves[0], origin); 2]
-        } else {
-            halves.map(|half| self.memory.read_words(allocation, &half, origin))
+    fn shaped_load32<const N: usize>(
+        &mut self,
+        rows: &mut [Row32],
+        base: &Row64,
+        d: [u32; N],
+        offset: i32,
+    ) -> Result<bool, ()> {
+        let Some(Shaped { allocation, offset, shape }) =
+            shaped(self.shapes, self.hint, self.reachable, base, (offset, 4 * N as u64, false))?
+        else {
+            return Ok(false);
         };
-        let mut row = Row32::splat(0);
-        for (lane, word) in words.as_flattened().iter().enumerate() {
-            row.0[lane / 8][lane % 8] = *word;
+        let (kind, offsets) = (shape.kind, &shape.offsets);
+        if N == 1 && kind == (Kind::Line { step: 4 }) {
+            put32(rows, FULL, d[0], &words(&self.memory.read::<128>(allocation, offset)));
+            return Ok(true);
         }
-        row
+        let Some(bytes) = self.memory.window(allocation, offset, shape.span as usize + 4 * N) else {
+            for (element, &d) in d.iter().enumerate() {
+                let mut row = Row32::splat(0);
+                for lane in 0..LANES {
+                    let at = offset + offsets[lane / 8][lane % 8] as usize + 4 * element;
+                    *row.lane_mut(lane) = u32::from_le_bytes(self.memory.read::<4>(allocation, at));
+                }
+                put32(rows, FULL, d, &row);
+            }
+            return Ok(true);
+        };
+        for (element, &d) in d.iter().enumerate() {
+            gather32(&mut rows[d as usize], &bytes[4 * element..], kind, offsets);
+        }
+        Ok(true)
     }
 
     #[inline(always)]
@@ -208,6 +202,32 @@ impl<M: GlobalMemory> Global<'_, M> {
         for (row, d) in out.iter().zip(d) {
             put32(rows, mask, d, row);
         }
+    }
+
+    /// One byte of each lane.
+    #[inline(always)]
+    pub(super) fn load8(&mut self, rows: &mut [Row32], base: &Row64, mask: u32, d: u32, offset: i32) -> bool {
+        let addresses = moved(base, offset);
+        let Some(pattern) = self.pattern(&addresses, mask, 1, false) else { return false };
+        let mut row = Row32::splat(0);
+        match pattern {
+            Pattern::Consecutive { allocation, offset } => {
+                let bytes = self.memory.read::<LANES>(allocation, offset);
+                for (to, byte) in row.0.as_flattened_mut().iter_mut().zip(bytes) {
+                    *to = u32::from(byte);
+                }
+            }
+            other => {
+                let (allocation, origin) = other.origin(&addresses);
+                for lane in lanes(mask) {
+                    let offset = addresses.lane(lane).wrapping_sub(origin) as usize;
+                    let [byte] = self.memory.read::<1>(allocation, offset);
+                    *row.lane_mut(lane) = u32::from(byte);
+                }
+            }
+        }
+        put32(rows, mask, d, &row);
+        true
     }
 
     /// One 64-bit element of each lane; `a` and `d` are rows of the same file.
@@ -305,6 +325,95 @@ impl<M: GlobalMemory> Global<'_, M> {
     }
 }
 
+/// The 32-bit words at `offsets` of `bytes`, which have this kind of shape.
+#[inline(always)]
+pub(super) fn gather32(row: &mut Row32, bytes: &[u8], kind: Kind, offsets: &[[u32; 8]; 4]) {
+    let word = |lane: usize| {
+        let at = offsets[lane / 8][lane % 8] as usize;
+        bytes.get(at..at + 4).and_then(|word| word.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word))
+    };
+    // written out, or the compiler puts them together in memory, one by one
+    let eight = |l: usize| {
+        [word(l), word(l + 1), word(l + 2), word(l + 3), word(l + 4), word(l + 5), word(l + 6), word(l + 7)]
+    };
+    match kind {
+        Kind::Same => *row = Row32::splat(word(0)),
+        Kind::Same8 => {
+            for k in 0..4 {
+                row.0[k] = [word(8 * k); 8];
+            }
+        }
+        Kind::Line8 { step: 4 } => {
+            for (to, offsets) in row.0.iter_mut().zip(offsets) {
+                let at = offsets[0] as usize;
+                let eight = bytes.get(at..at + 32).and_then(|eight| eight.first_chunk::<32>());
+                let eight = eight.copied().unwrap_or([0; 32]);
+                for (to, word) in to.iter_mut().zip(eight.as_chunks::<4>().0) {
+                    *to = u32::from_le_bytes(*word);
+                }
+            }
+        }
+        Kind::Repeated => {
+            row.0[0] = eight(0);
+            row.0[1] = eight(8);
+            (row.0[2], row.0[3]) = (row.0[0], row.0[1]);
+        }
+        Kind::Line { .. } | Kind::Line8 { .. } | Kind::Other => {
+            for k in 0..4 {
+                row.0[k] = eight(8 * k);
+            }
+        }
+    }
+}
+
+/// 32 neighbouring words.
+#[inline(always)]
+fn words(bytes: &[u8; 128]) -> Row32 {
+    let mut row = Row32::splat(0);
+    for (i, chunk) in bytes.as_chunks::<4>().0.iter().enumerate() {
+        row.0[i / 8][i % 8] = u32::from_le_bytes(*chunk);
+    }
+    row
+}
+
+/// The access of all lanes at `offset` from `base`, if its shape is known. `Err`: it must go the slow way.
+#[inline(always)]
+fn shaped<'s>(
+    shapes: &'s mut Shapes,
+    hint: &mut Hint,
+    reachable: &Reachable,
+    base: &Row64,
+    (offset, size, write): (i32, u64, bool),
+) -> Result<Option<Shaped<'s>>, ()> {
+    let Some(shape) = shapes.find(hint, base) else { return Ok(None) };
+    let first = base.lane(0).wrapping_add_signed(i64::from(offset));
+    let low = shape.low(first, size).ok_or(())?;
+    let bytes = u64::from(shape.span) + size;
+    let (allocation, offset) = stretch(reachable, &mut hint.stretch, low, bytes, write).ok_or(())?;
+    Ok(Some(Shaped { allocation, offset, shape }))
+}
+
+/// Allocation and offset of `size` bytes at `address`; `last` is the stretch to try first.
+#[inline(always)]
+fn stretch(
+    reachable: &Reachable,
+    last: &mut u32,
+    address: u64,
+    size: u64,
+    write: bool,
+) -> Option<(u32, usize)> {
+    let hit = reachable.get(*last);
+    if let Some(offset) = hit.offset_of(address, size)
+        && (hit.writable || !write)
+    {
+        return Some((hit.allocation, offset));
+    }
+    let found = reachable.find(address, size, write).ok()?;
+    *last = found;
+    let stretch = reachable.get(found);
+    Some((stretch.allocation, stretch.offset_of(address, size)?))
+}
+
 #[inline(always)]
 fn moved(base: &Row64, offset: i32) -> Row64 {
     let mut addresses = *base;
@@ -314,101 +423,4 @@ fn moved(base: &Row64, offset: i32) -> Row64 {
         }
     }
     addresses
-}
-
-/// Shared memory behind 32-bit addresses.
-pub(super) struct Shared<'a> {
-    pub(super) bytes: &'a mut [u8],
-}
-
-impl Shared<'_> {
-    /// The offsets of the lanes, if all lanes of `mask` lie inside with `size` bytes. Others read at an active one.
-    #[inline(always)]
-    fn offsets(&self, base: &Row32, mask: u32, size: u32, offset: i32) -> Option<Row32> {
-        let first = base.lane(mask.trailing_zeros() as usize % LANES).wrapping_add_signed(offset);
-        let (mut high, mut all) = (0, 0);
-        let mut offsets = *base;
-        for k in 0..4 {
-            for i in 0..8 {
-                let here = base.0[k][i].wrapping_add_signed(offset);
-                let here = if mask >> (k * 8 + i) & 1 == 1 { here } else { first };
-                offsets.0[k][i] = here;
-                high = high.max(here);
-                all |= here;
-            }
-        }
-        let fits = u64::from(high) + u64::from(size) <= self.bytes.len() as u64;
-        (fits && all % size == 0).then_some(offsets)
-    }
-
-    /// `N` consecutive 32-bit elements of each lane.
-    #[inline(always)]
-    pub(super) fn load32<const N: usize>(
-        &mut self,
-        rows: &mut [Row32],
-        mask: u32,
-        a: u32,
-        d: [u32; N],
-        offset: i32,
-    ) -> bool {
-        let Some(offsets) = self.offsets(&rows[a as usize], mask, 4 * N as u32, offset) else {
-            return false;
-        };
-        let first = offsets.lane(0);
-        let (mut consecutive, mut same) = (true, true);
-        for k in 0..4 {
-            for i in 0..8 {
-                let distance = offsets.0[k][i].wrapping_sub(first);
-                consecutive &= distance == (k * 8 + i) as u32 * 4;
-                same &= distance == 0;
-            }
-        }
-        let word = |offset: u32| -> u32 {
-            let bytes = self.bytes.get(offset as usize..).and_then(|b| b.first_chunk());
-            bytes.map_or(0, |b| u32::from_le_bytes(*b))
-        };
-        if N == 1 && consecutive {
-            let Some(bytes) = self.bytes.get(first as usize..).and_then(|b| b.first_chunk::<128>()) else {
-                return false;
-            };
-            let mut row = Row32::splat(0);
-            for (i, chunk) in bytes.as_chunks::<4>().0.iter().enumerate() {
-                row.0[i / 8][i % 8] = u32::from_le_bytes(*chunk);
-            }
-            put32(rows, mask, d[0], &row);
-            return true;
-        }
-        for (element, &d) in d.iter().enumerate() {
-            let at = 4 * element as u32;
-            if same {
-                put32(rows, mask, d, &Row32::splat(word(first + at)));
-                continue;
-            }
-            let mut row = Row32::splat(0);
-            for k in 0..4 {
-                for i in 0..8 {
-                    row.0[k][i] = word(offsets.0[k][i] + at);
-                }
-            }
-            put32(rows, mask, d, &row);
-        }
-        true
-    }
-
-    /// One 32-bit element of each lane.
-    #[inline(always)]
-    pub(super) fn store32(&mut self, rows: &[Row32], mask: u32, a: u32, s: u32, offset: i32) -> bool {
-        let Some(offsets) = self.offsets(&rows[a as usize], mask, 4, offset) else { return false };
-        let values = &rows[s as usize];
-        let mut rest = mask;
-        while rest != 0 {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let place = self.bytes.get_mut(offsets.lane(lane) as usize..).and_then(|b| b.first_chunk_mut());
-            if let Some(place) = place {
-                *place = values.lane(lane).to_le_bytes();
-            }
-        }
-        true
-    }
 }

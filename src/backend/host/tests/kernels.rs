@@ -43,6 +43,7 @@ fn call(
     access: AccessRule,
 ) -> LaunchCall {
     LaunchCall {
+        function: crate::backend::FunctionId(0),
         module,
         kernel: Arc::from(kernel),
         grid: Dim3::from(2),

@@ -128,9 +128,10 @@ fn try_launch(
     module: ModuleId,
     kernel: &str,
     access: AccessRule,
-    buffers: SmallVec<[crate::backend::LaunchBuffer; 8]>,
+    buffers: SmallVec<[crate::backend::LaunchBuffer; 4]>,
 ) -> Answer<()> {
     let call = LaunchCall {
+        function: crate::backend::FunctionId(0),
         module,
         kernel: Arc::from(kernel),
         grid: Dim3::from(1),

@@ -1,0 +1,252 @@
+//! What the scopes cost on a CUDA device: opening one, launching, copying, allocating, each beside the same work without
+//! this crate, in one run. `cargo bench --features cuda --bench cuda` prints the table, and marks what misses its floor.
+//!
+//! Two measurements take turns, round after round, so that a machine that grows slower is slow for both; what is
+//! compared are medians of the rounds.
+
+mod raw;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use scoped_gpu::{Context, Device, Kernel, Launch, Linear, Read, Stream, Write, kernels, uninit, zeros};
+
+use crate::raw::Raw;
+
+type Add = (Read<f32>, Read<f32>, Write<f32>, u32);
+
+/// Rounds of each pair, and launches in a round: fewer than the driver queues before it blocks.
+const ROUNDS: usize = 201;
+const LAUNCHES: u32 = 500;
+
+/// Most that a launch may cost of one through `cust`, and a copy of one through the driver itself.
+const LAUNCH_FLOOR: f64 = 1.05;
+const COPY_FLOOR: f64 = 1.02;
+
+fn main() -> Result<()> {
+    let device = match Device::cuda(0) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("no CUDA device, nothing measured: {error}");
+            return Ok(());
+        }
+    };
+    println!("{device}; medians of {ROUNDS} rounds");
+    println!();
+    println!("{:<44} {:>12} {:>12} {:>8}", "", "scoped-gpu", "peer", "ratio");
+    // Cargo passes `--bench`; a filter in the usual place chooses parts by their name.
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let parts: [(&str, Part); 4] =
+        [("scopes", scopes), ("launches", launches), ("copies", copies), ("allocations", allocations)];
+    for (_, part) in parts.iter().filter(|(name, _)| name.contains(&filter)) {
+        part(&device)?;
+    }
+    Ok(())
+}
+
+/// A part of the table.
+type Part = fn(&Device) -> Result<()>;
+
+/// Prints a line of the table.
+fn line(name: &str, ours: Duration, theirs: Option<Duration>, floor: Option<f64>) {
+    let micros = |time: Duration| format!("{:.2} µs", time.as_secs_f64() * 1e6);
+    let Some(theirs) = theirs else {
+        println!("{name:<44} {:>12}", micros(ours));
+        return;
+    };
+    let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
+    let verdict = match floor {
+        Some(floor) if ratio > floor => format!("  ABOVE {floor}"),
+        Some(floor) => format!("  (at most {floor})"),
+        None => String::new(),
+    };
+    println!("{name:<44} {:>12} {:>12} {ratio:>8.3}{verdict}", micros(ours), micros(theirs));
+}
+
+/// The median of `rounds` calls of each, taking turns.
+fn turns(
+    rounds: usize,
+    mut ours: impl FnMut() -> Result<Duration>,
+    mut theirs: impl FnMut() -> Result<Duration>,
+) -> Result<(Duration, Duration)> {
+    for _ in 0..3 {
+        ours()?;
+        theirs()?;
+    }
+    let (mut a, mut b) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
+    for _ in 0..rounds {
+        a.push(ours()?);
+        b.push(theirs()?);
+    }
+    Ok((median(a), median(b)))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed())
+}
+
+/// A scope on a device that is warm, with nothing in it, and one array.
+fn scopes(device: &Device) -> Result<()> {
+    let empty = || timed(|| device.scope(|_| anyhow::Ok(())));
+    let one =
+        || timed(|| device.scope(|ctx| Ok(ctx.alloc((uninit::<f32>(1 << 18),), |_| scoped_gpu::ok(()))?)));
+    let (empty, one) = turns(ROUNDS, empty, one)?;
+    line("scope, open and close", empty, None, None);
+    line("scope with one array of 1 MiB", one, None, None);
+    Ok(())
+}
+
+/// Queueing a launch of a kernel with four parameters that ends at once; waiting is not timed.
+fn launches(device: &Device) -> Result<()> {
+    let raw = Raw::open()?;
+    device.scope(|ctx| {
+        let add: Kernel<'_, Add> = ctx.module(kernels::ADD)?.kernel("add")?;
+        ctx.alloc((zeros::<f32>(32), zeros::<f32>(32), zeros::<f32>(32)), |(a, b, mut c)| {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                let ours = || {
+                    let time = timed(|| {
+                        for _ in 0..LAUNCHES {
+                            launch(&stream, &add, &a, &b, &mut c)?;
+                        }
+                        Ok(())
+                    })?;
+                    stream.synchronize()?;
+                    Ok(time / LAUNCHES)
+                };
+                let theirs = || {
+                    raw.make_current()?;
+                    let time = timed(|| raw.launches(LAUNCHES))?;
+                    raw.synchronize()?;
+                    Ok(time / LAUNCHES)
+                };
+                let (ours, theirs) = turns(ROUNDS, ours, theirs)?;
+                line("launch, queueing; peer: cust's launch!", ours, Some(theirs), Some(LAUNCH_FLOOR));
+                anyhow::Ok(())
+            })
+        })
+    })
+}
+
+fn launch<'ctx>(
+    stream: &Stream<'_, '_, 'ctx>,
+    add: &Kernel<'ctx, Add>,
+    a: &Linear<'_, 'ctx, f32>,
+    b: &Linear<'_, 'ctx, f32>,
+    c: &mut Linear<'_, 'ctx, f32>,
+) -> Result<()> {
+    // SAFETY: the kernel compares its index with the length, which is 32, as long as the arrays are.
+    Ok(unsafe { stream.launch_unchecked(add, Launch::grid(1, 32), (a, b, c, 32)) }?)
+}
+
+/// Copies between page-locked memory and the device, queued in a row and waited for.
+fn copies(device: &Device) -> Result<()> {
+    let raw = Raw::open()?;
+    for (bytes, copies) in [(4_usize << 10, 200_u32), (1 << 20, 50), (64 << 20, 5)] {
+        let their_host = raw.pinned(bytes * copies as usize)?;
+        let their_device = raw.allocate(bytes)?;
+        let (to, back) = device.scope(|ctx| {
+            ctx.pinned(bytes * copies as usize, |mut host: scoped_gpu::Pinned<u8>| {
+                for (index, byte) in host.iter_mut().enumerate() {
+                    *byte = (index * 31 % 251) as u8;
+                }
+                ctx.alloc_linear(bytes, |mut array: Linear<u8>| {
+                    copy_rates(ctx, &raw, &mut host, &mut array, copies, (their_host, their_device))
+                })
+            })
+        })?;
+        raw.make_current()?;
+        raw.free(their_host, their_device)?;
+        let name = |way: &str| format!("copy {way}, {} KiB, queued; peer: the driver", bytes >> 10);
+        line(&name("to the device"), to.0, Some(to.1), Some(COPY_FLOOR));
+        line(&name("to the host"), back.0, Some(back.1), Some(COPY_FLOOR));
+    }
+    Ok(())
+}
+
+type Pair = (Duration, Duration);
+
+fn copy_rates<'ctx>(
+    ctx: &Context<'ctx>,
+    raw: &Raw,
+    pieces: &mut [u8],
+    array: &mut Linear<'_, 'ctx, u8>,
+    copies: u32,
+    theirs: (*mut u8, u64),
+) -> Result<(Pair, Pair)> {
+    let bytes = array.len();
+    let (their_host, their_device) = theirs;
+    let to = turns(
+        ROUNDS.min(51),
+        || {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                let time = timed(|| {
+                    for _ in 0..copies {
+                        stream.copy_from_host(array, &pieces[..bytes])?;
+                    }
+                    Ok(stream.synchronize()?)
+                })?;
+                Ok(time / copies)
+            })
+        },
+        || {
+            raw.make_current()?;
+            Ok(timed(|| raw.copies_to_device(their_device, their_host, bytes, copies))? / copies)
+        },
+    )?;
+    let back = turns(
+        ROUNDS.min(51),
+        || {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                let time = timed(|| {
+                    // each queued copy borrows memory of its own until the streams join
+                    for piece in pieces.chunks_exact_mut(bytes) {
+                        drop(stream.copy_to_host(&*array, piece)?);
+                    }
+                    Ok(stream.synchronize()?)
+                })?;
+                Ok(time / copies)
+            })
+        },
+        || {
+            raw.make_current()?;
+            Ok(timed(|| raw.copies_to_host(their_host, their_device, bytes, copies))? / copies)
+        },
+    )?;
+    Ok((to, back))
+}
+
+/// Memory for a moment: the pool against the driver.
+fn allocations(device: &Device) -> Result<()> {
+    let raw = Raw::open()?;
+    for bytes in [4_usize << 10, 1 << 20, 64 << 20] {
+        let (ours, theirs) = device.scope(|ctx| {
+            turns(
+                ROUNDS,
+                || timed(|| Ok(ctx.alloc((uninit::<u8>(bytes),), |_| scoped_gpu::ok(()))?)),
+                || {
+                    raw.make_current()?;
+                    timed(|| raw.allocate_and_free(bytes))
+                },
+            )
+        })?;
+        let name = format!("array of {} KiB, made and freed; peer: cuMemAlloc", bytes >> 10);
+        line(&name, ours, Some(theirs), None);
+    }
+    Ok(())
+}
+
+/// The error of a driver call.
+fn checked(what: &'static str, code: cust::sys::CUresult) -> Result<()> {
+    ensure!(code == cust::sys::CUresult::CUDA_SUCCESS, "{what} answered {code:?}");
+    Ok(())
+}

@@ -1,0 +1,335 @@
+//! The context of one CUDA device: whose it is, making it current, what ended it, and making a new one. What a result
+//! code means for the context is decided here, for all calls.
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use cust::sys::CUctx_st;
+
+use super::codes::{Meaning, meaning};
+use super::driver::{self, ContextHandle, Driver, Failure};
+use super::fork;
+use super::module::Launched;
+use crate::backend::{Answer, Ownership, Reset};
+use crate::error::ErrorKind;
+use crate::fault::{Fault, FaultKind};
+
+/// One context, replaced by a new one at each reset.
+pub(super) struct Context {
+    device: i32,
+    ownership: Ownership,
+    forks: u64,
+    /// Null when there is none: a reset did not bring one.
+    handle: AtomicPtr<CUctx_st>,
+    /// The driver's own number of it, which changes when somebody resets a primary context.
+    id: AtomicU64,
+    /// Whether `end` holds something: asked at every call, without a lock.
+    ended: AtomicBool,
+    end: Mutex<Option<End>>,
+}
+
+/// Why a context answers nothing more.
+#[derive(Debug, Clone)]
+enum End {
+    /// A fault ended it; its summary.
+    Fault(String),
+    /// Somebody else's reset.
+    Lost,
+}
+
+impl Context {
+    pub(super) fn open(device: i32, ownership: Ownership) -> Driver<Self> {
+        let (handle, id) = make(device, ownership)?;
+        Ok(Self {
+            device,
+            ownership,
+            forks: fork::generation(),
+            handle: AtomicPtr::new(handle),
+            id: AtomicU64::new(id),
+            ended: AtomicBool::new(false),
+            end: Mutex::new(None),
+        })
+    }
+
+    fn set_end(&self, end: Option<End>) {
+        let mut slot = self.end();
+        self.ended.store(end.is_some(), Ordering::Release);
+        *slot = end;
+    }
+
+    fn end(&self) -> std::sync::MutexGuard<'_, Option<End>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn ownership(&self) -> Ownership {
+        self.ownership
+    }
+
+    pub(super) fn handle(&self) -> ContextHandle {
+        self.handle.load(Ordering::Acquire)
+    }
+
+    /// Whether this is the process that opened it.
+    pub(super) fn is_ours(&self) -> bool {
+        fork::generation() == self.forks
+    }
+
+    /// An error once something has ended the context, or in a forked process.
+    pub(super) fn alive(&self) -> Answer<()> {
+        if !self.is_ours() {
+            return Err(ErrorKind::DeviceUnavailable {
+                message:
+                    "the process was forked: a CUDA device that was opened before the fork cannot be used \
+                          after it; open a new one in a process that is started by itself"
+                        .to_owned(),
+            });
+        }
+        if !self.has_ended() {
+            return Ok(());
+        }
+        match &*self.end() {
+            None => Ok(()),
+            Some(End::Fault(origin)) => Err(ErrorKind::Poisoned { origin: origin.clone() }),
+            Some(End::Lost) => Err(ErrorKind::ContextLost),
+        }
+    }
+
+    /// Whether calls that give something back may reach the driver: in the process that made it, while it is there.
+    pub(super) fn is_usable(&self) -> bool {
+        let lost = || self.has_ended() && matches!(&*self.end(), Some(End::Lost));
+        self.is_ours() && !self.handle().is_null() && !lost()
+    }
+
+    /// Whether only a reset can make it work again.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Makes the context current on this thread, also one that a fault has ended, so that what it holds can be given
+    /// back.
+    pub(super) fn make_current(&self) -> Answer<()> {
+        if !self.is_ours() {
+            return self.alive();
+        }
+        let handle = self.handle();
+        if handle.is_null() {
+            return self.alive();
+        }
+        if self.ownership == Ownership::Primary {
+            self.notice_reset(handle)?;
+        }
+        let mut current = ptr::null_mut();
+        // SAFETY: `current` is a place for the answer. Asking takes a fraction of what setting does.
+        if unsafe { driver::context_current(&mut current) }.is_ok() && current == handle {
+            return Ok(());
+        }
+        // SAFETY: the handle is live: it is replaced only by a reset, which has exclusive access (C4).
+        let current = unsafe { driver::context_set_current(handle) };
+        match current {
+            Err(_) if self.has_ended() => Ok(()),
+            other => self.answer(other),
+        }
+    }
+
+    /// A reset by somebody else leaves the handle's address as it is and gives the context a new number (measured: H2).
+    fn notice_reset(&self, handle: ContextHandle) -> Answer<()> {
+        if self.has_ended() && matches!(&*self.end(), Some(End::Lost)) {
+            return Err(ErrorKind::ContextLost);
+        }
+        let mut id = 0;
+        // SAFETY: a primary context's handle stays valid to ask about while it is retained, as it is until `drop`.
+        let asked = unsafe { driver::context_id(handle, &mut id) };
+        let same = asked.is_ok() && id == self.id.load(Ordering::Acquire);
+        if same || matches!(&*self.end(), Some(End::Fault(_))) {
+            return Ok(());
+        }
+        self.set_end(Some(End::Lost));
+        Err(ErrorKind::ContextLost)
+    }
+
+    /// What a call's result means, for the call and for the context.
+    pub(super) fn answer<T>(&self, result: Driver<T>) -> Answer<T> {
+        self.answer_after(result, Vec::new)
+    }
+
+    /// The same where `unfinished` can say which launches may have made a fault that the result reports.
+    pub(super) fn answer_after<T>(
+        &self,
+        result: Driver<T>,
+        unfinished: impl FnOnce() -> Vec<Launched>,
+    ) -> Answer<T> {
+        let failure = match result {
+            Ok(value) => return Ok(value),
+            Err(failure) => failure,
+        };
+        self.alive()?;
+        match meaning(failure.code) {
+            Meaning::Refused => Err(driver_error(failure)),
+            Meaning::Lost => {
+                self.set_end(Some(End::Lost));
+                Err(ErrorKind::ContextLost)
+            }
+            Meaning::Ended => {
+                let fault = fault(failure, &unfinished());
+                self.set_end(Some(End::Fault(fault.summary())));
+                Err(ErrorKind::Fault(Box::new(fault)))
+            }
+        }
+    }
+
+    /// What a wait's result means. Memory of the host is given back after it, so a wait that the driver refused, which
+    /// shows nothing about the work, ends the process (B3); after a fault, or somebody's reset, nothing runs any more.
+    pub(super) fn stopped(
+        &self,
+        result: Driver<()>,
+        unfinished: impl FnOnce() -> Vec<Launched>,
+    ) -> Answer<()> {
+        if let Err(failure) = result
+            && meaning(failure.code) == Meaning::Refused
+        {
+            eprintln!(
+                "scoped-gpu: {} after which work on the device may still use borrowed memory; the process ends here",
+                driver_error(failure)
+            );
+            std::process::abort();
+        }
+        self.answer_after(result, unfinished)
+    }
+
+    /// Throws the context away, makes a new one, and asks whether that works.
+    pub(super) fn reset(&self) -> Reset {
+        let before = match &*self.end() {
+            Some(End::Fault(origin)) => Some(origin.clone()),
+            _ => None,
+        };
+        let poisoned = |failure: Failure| {
+            let origin = before.clone().unwrap_or_else(|| driver_error(failure).to_string());
+            self.set_end(Some(End::Fault(origin.clone())));
+            Reset::Poisoned { origin }
+        };
+        if !self.is_ours() {
+            return Reset::Poisoned { origin: "the process was forked".to_owned() };
+        }
+        self.give_back();
+        match make(self.device, self.ownership) {
+            Ok((handle, id)) => {
+                self.handle.store(handle, Ordering::Release);
+                self.id.store(id, Ordering::Release);
+                // SAFETY: `make` has just made it current.
+                match unsafe { driver::context_synchronize() } {
+                    Ok(()) => {
+                        self.set_end(None);
+                        Reset::Recovered
+                    }
+                    Err(failure) => poisoned(failure),
+                }
+            }
+            Err(failure) => poisoned(failure),
+        }
+    }
+
+    /// Destroys everything in the primary context, whoever uses it; then as [`reset`](Self::reset).
+    pub(super) fn reset_primary(&self) -> Reset {
+        // SAFETY: the ordinal is a device's. That nobody else needs the context is vouched for by the caller of
+        // `Device::reset_primary`; nothing of this crate does, as no scope is open.
+        let reset = unsafe { driver::primary_reset(self.device) };
+        if let Err(failure) = reset
+            && meaning(failure.code) != Meaning::Ended
+        {
+            return Reset::Poisoned { origin: driver_error(failure).to_string() };
+        }
+        self.reset()
+    }
+
+    /// Destroys or releases the context. What that answers does not matter: after a fault it is success (H1), and
+    /// whether the device works is what the next context shows.
+    fn give_back(&self) {
+        let handle = self.handle.swap(ptr::null_mut(), Ordering::AcqRel);
+        if handle.is_null() {
+            return;
+        }
+        let _ = match self.ownership {
+            // SAFETY: the handle is this context's own and was taken out just now, so nobody uses it after this.
+            Ownership::Private => unsafe { driver::context_destroy(handle) },
+            // SAFETY: retained once by `make`, released once here.
+            Ownership::Primary => unsafe { driver::primary_release(self.device) },
+        };
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.is_ours() {
+            self.give_back();
+        }
+    }
+}
+
+/// A context on `device`, current on this thread, and the driver's number of it.
+fn make(device: i32, ownership: Ownership) -> Driver<(ContextHandle, u64)> {
+    let mut handle = ptr::null_mut();
+    match ownership {
+        // SAFETY: `handle` is a place for the answer; the driver was started when devices were counted.
+        Ownership::Private => unsafe { driver::context_create(&mut handle, 0, device) }?,
+        Ownership::Primary => {
+            // SAFETY: as above.
+            unsafe { driver::primary_retain(&mut handle, device) }?;
+            // SAFETY: the handle was retained just now.
+            unsafe { driver::context_set_current(handle) }?;
+        }
+    }
+    let mut id = 0;
+    // SAFETY: the handle is live and `id` a place for the answer.
+    unsafe { driver::context_id(handle, &mut id) }?;
+    Ok((handle, id))
+}
+
+/// The driver's name for device number `ordinal`.
+pub(super) fn device(ordinal: u32) -> Driver<i32> {
+    let mut device = 0;
+    // SAFETY: `device` is a place for the answer.
+    unsafe { driver::device_get(&mut device, i32::try_from(ordinal).unwrap_or(i32::MAX)) }?;
+    Ok(device)
+}
+
+/// A device attribute by number; `None` if the driver does not know it.
+pub(super) fn attribute(device: i32, attribute: i32) -> Option<i32> {
+    let mut value = 0;
+    // SAFETY: `value` is a place for the answer; an unknown attribute is refused.
+    unsafe { driver::device_attribute(&mut value, attribute, device) }.ok()?;
+    Some(value)
+}
+
+/// The newest CUDA that the driver knows: major and minor.
+pub(super) fn version() -> Option<(u32, u32)> {
+    let mut version = 0;
+    // SAFETY: `version` is a place for the answer.
+    unsafe { driver::version(&mut version) }.ok()?;
+    let version = u32::try_from(version).ok()?;
+    Some((version / 1000, version % 1000 / 10))
+}
+
+/// The error of a call that the driver refused.
+pub(super) fn driver_error(failure: Failure) -> ErrorKind {
+    ErrorKind::Driver { call: failure.call, code: failure.code, name: failure.name().to_owned() }
+}
+
+/// The fault that a result reports, blamed on the oldest launch that may have made it.
+fn fault(failure: Failure, unfinished: &[Launched]) -> Fault {
+    let kind = FaultKind::Hardware {
+        code: failure.code,
+        name: failure.name().to_owned(),
+        candidates: unfinished.len(),
+    };
+    let mut fault = match unfinished.first() {
+        Some(first) => {
+            let mut fault = Fault::new(kind, &*first.module, &*first.kernel);
+            fault.launched_at = Some(first.location);
+            fault
+        }
+        None => Fault::new(kind, "unknown", "unknown"),
+    };
+    fault.contained = false;
+    fault
+}

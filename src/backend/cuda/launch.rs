@@ -1,0 +1,67 @@
+//! Launches: parameters handed over as one block, as the kernel's signature lays them out.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use super::context::Context;
+use super::driver;
+use super::module::Function;
+use super::stream::Stream;
+use crate::backend::Answer;
+use crate::dim::Dim3;
+
+/// `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE` and `CU_LAUNCH_PARAM_END`: numbers in place of
+/// pointers.
+const BUFFER_POINTER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+const END: usize = 0;
+
+/// A kernel's shape and parameters, as the driver takes them.
+pub(super) struct Request<'a> {
+    pub(super) grid: Dim3,
+    pub(super) block: Dim3,
+    pub(super) dynamic_shared: u32,
+    /// The parameter block.
+    pub(super) params: &'a [u8],
+}
+
+/// Queues a kernel.
+///
+/// # Safety
+/// C1 for its buffers, and C5: the kernel only touches memory that the program may touch. The parameter block is the one
+/// that the kernel's signature asks for.
+pub(super) unsafe fn queue(
+    function: &Function,
+    stream: &Stream,
+    request: &Request<'_>,
+    context: &Context,
+) -> Answer<()> {
+    let Request { grid, block, dynamic_shared, params } = *request;
+    function.opt_in(dynamic_shared, context)?;
+    let mut bytes = params.len();
+    let mut extra: [*mut c_void; 5] = [
+        ptr::without_provenance_mut(BUFFER_POINTER),
+        params.as_ptr().cast_mut().cast(),
+        ptr::without_provenance_mut(BUFFER_SIZE),
+        (&raw mut bytes).cast(),
+        ptr::without_provenance_mut(END),
+    ];
+    // SAFETY: function and stream are live (C4); the block of parameters has the size that is said and is read before
+    // the call returns; what the kernel does is vouched for by the caller.
+    let queued = unsafe {
+        driver::launch_kernel(
+            function.handle(),
+            grid.x,
+            grid.y,
+            grid.z,
+            block.x,
+            block.y,
+            block.z,
+            dynamic_shared,
+            stream.handle(),
+            ptr::null_mut(),
+            extra.as_mut_ptr(),
+        )
+    };
+    context.answer(queued)
+}

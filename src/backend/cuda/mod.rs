@@ -1,0 +1,318 @@
+//! The CUDA device: memory, streams and launches on an NVIDIA GPU, through `cust` and its driver. This file is the list
+//! of calls; what they do stands in the files named after CUDA's nouns, which are those of the host device.
+//!
+//! `cust` starts the driver and describes its devices. Its results are a closed enum, and any call after a fault may
+//! answer the code of that fault, which a newer driver may have invented; so every call that can meet a fault is
+//! declared in `driver`, with an integer as result. Nothing here uses the NULL stream.
+
+mod codes;
+mod context;
+mod driver;
+mod fill;
+mod fork;
+mod launch;
+mod limits;
+mod mark;
+mod memory;
+mod module;
+mod stream;
+mod table;
+mod transfer;
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use self::context::{Context, driver_error};
+use self::launch::Request;
+use self::mark::Marks;
+use self::module::Modules;
+use self::stream::{Streams, Unfinished};
+use super::{
+    AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, FunctionId, HostFunction, LaunchCall, MarkId,
+    MemoryInfo, ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
+};
+use crate::error::ErrorKind;
+use crate::ptx::LoadedPtx;
+
+/// One context on a CUDA device.
+pub(crate) struct CudaBackend {
+    info: DeviceInfo,
+    context: Context,
+    streams: Streams,
+    marks: Marks,
+    modules: Modules,
+    fill: fill::Kernels,
+    /// Ids given out so far, of all sorts together.
+    ids: AtomicU64,
+}
+
+/// How many CUDA devices there are, or why there are none.
+pub(crate) fn count() -> Result<u32, String> {
+    limits::count()
+}
+
+impl CudaBackend {
+    /// Opens device number `ordinal`.
+    pub(crate) fn open(ordinal: u32, ownership: Ownership) -> Answer<Self> {
+        let unavailable =
+            |why: String| ErrorKind::DeviceUnavailable { message: format!("cuda:{ordinal}: {why}") };
+        let count = limits::count().map_err(unavailable)?;
+        if ordinal >= count {
+            return Err(unavailable(match count {
+                0 => "the driver finds no device".to_owned(),
+                1 => "there is one device, cuda:0".to_owned(),
+                _ => format!("there are {count} devices, cuda:0 to cuda:{}", count - 1),
+            }));
+        }
+        let context = context::device(ordinal)
+            .and_then(|device| Context::open(device, ownership))
+            .map_err(|failure| unavailable(format!("no context: {}", driver_error(failure))))?;
+        let pitch_alignment = memory::pitch_alignment(&context)?;
+        Ok(Self {
+            info: limits::info(ordinal, pitch_alignment)?,
+            context,
+            streams: Streams::default(),
+            marks: Marks::default(),
+            modules: Modules::default(),
+            fill: fill::Kernels::default(),
+            ids: AtomicU64::new(0),
+        })
+    }
+
+    fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Forgets the handles of a context that is about to go.
+    fn forget(&self) {
+        self.streams.clear();
+        self.marks.clear();
+        self.modules.clear();
+        self.fill.clear();
+    }
+}
+
+impl Backend for CudaBackend {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn memory_info(&self) -> Answer<MemoryInfo> {
+        self.context.alive()?;
+        memory::info(&self.context)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.context.has_ended()
+    }
+
+    fn make_current(&self) -> Answer<()> {
+        self.context.make_current()
+    }
+
+    fn allocate(&self, bytes: usize) -> Answer<u64> {
+        self.context.alive()?;
+        memory::allocate(bytes, &self.context)
+    }
+
+    fn block_bytes(&self) -> Option<usize> {
+        Some(memory::BLOCK_BYTES)
+    }
+
+    fn pitch(&self, row_bytes: usize) -> Answer<usize> {
+        limits::pitch(row_bytes, &self.info.limits)
+    }
+
+    unsafe fn free(&self, address: u64) -> Answer<()> {
+        if !self.context.is_usable() {
+            return Ok(());
+        }
+        // SAFETY: C1, C2 are the caller's.
+        unsafe { memory::free(address, &self.context) }
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Answer<NonNull<u8>> {
+        self.context.alive()?;
+        memory::allocate_pinned(bytes, &self.context)
+    }
+
+    unsafe fn free_pinned(&self, pointer: NonNull<u8>, _bytes: usize) -> Answer<()> {
+        if !self.context.is_usable() {
+            return Ok(());
+        }
+        // SAFETY: C3 is the caller's.
+        unsafe { memory::free_pinned(pointer, &self.context) }
+    }
+
+    fn create_stream(&self) -> Answer<StreamId> {
+        self.context.alive()?;
+        let id = StreamId(self.next_id());
+        self.streams.create(id, &self.modules, &self.context)?;
+        Ok(id)
+    }
+
+    fn destroy_stream(&self, stream: StreamId) -> Answer<()> {
+        if !self.context.is_usable() {
+            return Ok(());
+        }
+        self.streams.destroy(stream, &self.modules, &self.context)
+    }
+
+    fn wait_stream(&self, stream: StreamId) -> Answer<()> {
+        if !self.context.is_usable() {
+            return self.context.alive();
+        }
+        self.streams.wait(stream, &self.modules, &self.context)
+    }
+
+    fn record(&self, stream: StreamId) -> Answer<MarkId> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        let id = MarkId(self.next_id());
+        self.marks.record(id, &stream, &self.context)?;
+        Ok(id)
+    }
+
+    fn wait_on(&self, stream: StreamId, mark: MarkId) -> Answer<()> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        self.marks.wait_on(&stream, mark, &self.context)
+    }
+
+    fn wait_mark(&self, mark: MarkId) -> Answer<()> {
+        if !self.context.is_usable() {
+            return self.context.alive();
+        }
+        self.marks.wait(mark, &self.context)
+    }
+
+    fn is_done(&self, mark: MarkId) -> Answer<bool> {
+        self.context.alive()?;
+        self.marks.is_done(mark, &self.context)
+    }
+
+    fn elapsed(&self, from: MarkId, to: MarkId) -> Answer<f32> {
+        self.context.alive()?;
+        self.marks.elapsed(from, to, &self.context)
+    }
+
+    fn destroy_mark(&self, mark: MarkId) -> Answer<()> {
+        if !self.context.is_usable() {
+            return Ok(());
+        }
+        self.marks.destroy(mark, &self.context)
+    }
+
+    unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        // SAFETY: C1, C3 are the caller's.
+        unsafe { transfer::copy(copy, self.info.limits.max_pitch, &stream, &self.context) }
+    }
+
+    fn peer(&self) -> Option<Peer> {
+        let handle = self.context.handle();
+        (!handle.is_null()).then(|| Peer(handle.expose_provenance() as u64))
+    }
+
+    unsafe fn copy_from_peer(&self, stream: StreamId, copy: &PeerCopy) -> Answer<()> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        // SAFETY: as this function's caller vouches.
+        unsafe { transfer::copy_from_peer(copy, &stream, &self.context) }
+    }
+
+    unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        // SAFETY: C1 is the caller's.
+        unsafe { transfer::fill(fill, &stream, &self.fill, &self.context) }
+    }
+
+    fn call(&self, stream: StreamId, function: HostFunction) -> Answer<()> {
+        self.context.alive()?;
+        let stream = self.streams.get(stream)?;
+        stream.call(function, &self.context)
+    }
+
+    fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId> {
+        self.context.alive()?;
+        let id = ModuleId(self.next_id());
+        self.modules.load(id, ptx, &self.context)?;
+        Ok(id)
+    }
+
+    fn function(&self, module: ModuleId, name: &Arc<str>) -> Answer<FunctionId> {
+        self.context.alive()?;
+        if let Some(known) = self.modules.find_function(module, name) {
+            return Ok(known);
+        }
+        let id = FunctionId(self.next_id());
+        self.modules.add_function(id, module, name, &self.context)?;
+        Ok(id)
+    }
+
+    fn unload(&self, module: ModuleId) -> Answer<()> {
+        if !self.context.is_usable() {
+            return Ok(());
+        }
+        self.modules.unload(module, &self.context)
+    }
+
+    unsafe fn launch(&self, stream: StreamId, launch: LaunchCall) -> Answer<()> {
+        self.context.alive()?;
+        refuse(&launch)?;
+        let request = Request {
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.dynamic_shared,
+            params: &launch.params,
+        };
+        self.streams.with(stream, |stream| {
+            self.modules.with_function(launch.function, |function| {
+                // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's. The parameter block was laid
+                // out by the kernel's own signature.
+                unsafe { launch::queue(function, stream, &request, &self.context) }?;
+                stream.remember(Unfinished { function: launch.function, location: launch.location });
+                Ok(())
+            })
+        })
+    }
+
+    fn ownership(&self) -> Ownership {
+        self.context.ownership()
+    }
+
+    fn reset(&self) -> Reset {
+        self.forget();
+        self.context.reset()
+    }
+
+    fn reset_for_all(&self) -> Reset {
+        self.forget();
+        self.context.reset_primary()
+    }
+}
+
+/// What this device does not do.
+fn refuse(launch: &LaunchCall) -> Answer<()> {
+    let what = if launch.access == AccessRule::Checked {
+        "checked launches do not exist on CUDA devices yet: use `launch_unchecked` there, with your own proof that the \
+         kernel stays in its buffers, or run on the host device, which checks every access"
+    } else if launch.counts.is_some() {
+        "a CUDA device does not count instructions; the host device does"
+    } else if launch.max_steps.is_some() {
+        "an unchecked launch on a CUDA device cannot be ended after a number of steps; the host device can"
+    } else {
+        return Ok(());
+    };
+    Err(ErrorKind::NotSupported { message: format!("kernel `{}`: {what}", launch.kernel) })
+}
+
+impl fmt::Debug for CudaBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaBackend").field("device", &self.info.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,149 @@
+//! Streams: the driver's handle behind each id, and which launches nobody has waited for yet.
+
+use std::ffi::c_void;
+use std::panic::Location;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::context::Context;
+use super::driver::{self, StreamHandle};
+use super::module::Modules;
+use super::table::Table;
+use crate::backend::{Answer, FunctionId, HostFunction, StreamId};
+use crate::error::ErrorKind;
+
+/// `CU_STREAM_NON_BLOCKING`: the stream does not synchronise with the NULL stream.
+const NON_BLOCKING: u32 = 1;
+/// How many unfinished launches of a stream are remembered by name.
+const REMEMBERED: usize = 256;
+
+/// A launch that nobody has waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unfinished {
+    pub(super) function: FunctionId,
+    pub(super) location: &'static Location<'static>,
+}
+
+/// One stream.
+pub(super) struct Stream {
+    handle: StreamHandle,
+    unfinished: Mutex<Vec<Unfinished>>,
+}
+
+// SAFETY: the driver's functions may be called with a stream from any thread on which its context is current.
+unsafe impl Send for Stream {}
+// SAFETY: as above, also from several threads at once.
+unsafe impl Sync for Stream {}
+
+/// The streams of a context.
+#[derive(Default)]
+pub(super) struct Streams(Table<Stream>);
+
+impl Stream {
+    pub(super) fn handle(&self) -> StreamHandle {
+        self.handle
+    }
+
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Unfinished>> {
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers a launch until the stream is waited for. Of very many, the oldest are remembered.
+    pub(super) fn remember(&self, launch: Unfinished) {
+        let mut list = self.list();
+        if list.len() < REMEMBERED {
+            list.push(launch);
+        }
+    }
+}
+
+/// Runs the function that `data` points to.
+extern "C" fn run(data: *mut c_void) {
+    // SAFETY: `data` is what `Stream::call` made of a box, and the driver calls this once for it.
+    let function = unsafe { Box::from_raw(data.cast::<HostFunction>()) };
+    function();
+}
+
+impl Stream {
+    /// Queues a function of the host. After a fault the driver does not run it, and what it holds is not dropped.
+    pub(super) fn call(&self, function: HostFunction, context: &Context) -> Answer<()> {
+        let data = Box::into_raw(Box::new(function));
+        // SAFETY: the stream is live (C4); `run` takes what `data` is, once. The function does not unwind (its contract).
+        let queued = unsafe { driver::launch_host_function(self.handle, run, data.cast()) };
+        if queued.is_err() {
+            // SAFETY: the driver did not take it, so this is the only owner.
+            drop(unsafe { Box::from_raw(data) });
+        }
+        context.answer(queued)
+    }
+}
+
+impl Streams {
+    /// A new stream under this id.
+    pub(super) fn create(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: `handle` is a place for the answer; the context is current, as for every call (`make_current`).
+        let created = unsafe { driver::stream_create(&mut handle, NON_BLOCKING) };
+        context.answer_after(created, || modules.named(&self.unfinished()))?;
+        self.0.insert(id.0, Stream { handle, unfinished: Mutex::default() });
+        Ok(())
+    }
+
+    /// The stream with this id.
+    pub(super) fn get(&self, id: StreamId) -> Answer<Arc<Stream>> {
+        self.0.get(id.0).ok_or_else(|| foreign(id))
+    }
+
+    /// Destroys a stream.
+    pub(super) fn destroy(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
+        let Some(stream) = self.0.remove(id.0) else { return Ok(()) };
+        // SAFETY: taken out of the map just now, so it is destroyed once; by C4 nobody uses the id any more.
+        let destroyed = unsafe { driver::stream_destroy(stream.handle) };
+        quiet(context, context.answer_after(destroyed, || modules.named(&self.unfinished())))
+    }
+
+    /// What `use_it` makes of the stream with this id; it must not wait for the device.
+    pub(super) fn with<R>(&self, id: StreamId, use_it: impl FnOnce(&Stream) -> Answer<R>) -> Answer<R> {
+        self.0.with(id.0, use_it).unwrap_or_else(|| Err(foreign(id)))
+    }
+
+    /// Waits until what the stream has queued has stopped.
+    pub(super) fn wait(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
+        let stream = self.get(id)?;
+        // SAFETY: the handle is live by C4.
+        let waited = unsafe { driver::stream_synchronize(stream.handle) };
+        if waited.is_ok() {
+            stream.list().clear();
+            return Ok(());
+        }
+        context.stopped(waited, || modules.named(&self.candidates(&stream)))
+    }
+
+    /// The launches that may have made a fault which a wait for `stream` met: its own, or if it has none, anybody's.
+    fn candidates(&self, stream: &Stream) -> Vec<Unfinished> {
+        let own = stream.list().clone();
+        if own.is_empty() { self.unfinished() } else { own }
+    }
+
+    /// All launches that nobody has waited for.
+    pub(super) fn unfinished(&self) -> Vec<Unfinished> {
+        self.0.all().iter().flat_map(|stream| stream.list().clone()).collect()
+    }
+
+    /// Forgets everything; the context that held it is gone.
+    pub(super) fn clear(&self) {
+        self.0.clear();
+    }
+}
+
+fn foreign(id: StreamId) -> ErrorKind {
+    ErrorKind::Foreign { message: format!("stream {} is none of this context's", id.0) }
+}
+
+/// Giving back in a context that has ended is done by ending it: no news.
+pub(super) fn quiet(context: &Context, answer: Answer<()>) -> Answer<()> {
+    match answer {
+        Err(ErrorKind::Poisoned { .. } | ErrorKind::ContextLost) if context.has_ended() => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,195 @@
+//! The CUDA device as a program sees it that uses more than scopes: several devices, threads and forks, another's reset.
+//! Needs the feature `cuda` and a driver, or the one that `tests/shim` builds: `tests/shim/test.sh`.
+#![cfg(feature = "cuda")]
+
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context as _, Result, ensure};
+use cust::context::Context as Primary;
+use scoped_gpu::{Device, ErrorKind, Linear, Reset, linear, zeros};
+
+/// The primary context is one for the whole process, so its tests take turns.
+static PRIMARY: Mutex<()> = Mutex::new(());
+
+fn device(ordinal: u32) -> Result<Device> {
+    Device::cuda(ordinal).context("these tests need a driver: tests/shim/test.sh brings one")
+}
+
+/// Acceptance 17: somebody resets the primary context while buffers live in it. The private context does not notice; in
+/// the shared one the next call says that it was lost, drops and the scope's end are quiet, and the next scope works.
+#[test]
+fn another_resets_the_primary_context() -> Result<()> {
+    let _turn = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (private, shared) = (device(0)?, Device::cuda_primary(0)?);
+    private.scope(|ctx| {
+        let untouched = ctx.alloc((linear(&[1.0_f32, 2.0]),), |(mine,)| {
+            let lost = shared.scope(|shared| {
+                let buffer = shared.buffer::<f32>(100)?;
+                let kept = shared.buffer::<f32>(100)?;
+                std::mem::forget(kept);
+                reset_primary();
+                let error = buffer.to_vec().expect_err("its memory is gone");
+                ensure!(matches!(error.kind(), ErrorKind::ContextLost), "{error}");
+                let error = shared.buffer::<f32>(1).map(drop).expect_err("the context is gone");
+                ensure!(matches!(error.kind(), ErrorKind::ContextLost), "{error}");
+                drop(buffer);
+                anyhow::Ok(())
+            });
+            // The scope's own end may say once more that the context was lost; nothing else.
+            if let Err(error) = &lost {
+                let lost = error.downcast_ref::<scoped_gpu::Error>().map(scoped_gpu::Error::kind);
+                ensure!(matches!(lost, Some(ErrorKind::ContextLost)), "{error:?}");
+            }
+            Ok(mine.to_vec()?)
+        })?;
+        ensure!(untouched == [1.0, 2.0]);
+        Ok(())
+    })?;
+    let again = shared.scope(|ctx| ctx.alloc((linear(&[3_u8]),), |(x,)| x.to_vec()))?;
+    ensure!(again == [3], "the next scope works");
+    ensure!(shared.memory().live == 0 && private.memory().live == 0);
+    Ok(())
+}
+
+/// What anybody in the process can do.
+fn reset_primary() {
+    let device = cust::device::Device::get_device(0).expect("device 0");
+    // SAFETY: a call that takes a device's number; what it does to others is the point.
+    let code = unsafe { cust::sys::cuDevicePrimaryCtxReset_v2(device.as_raw()) };
+    assert_eq!(code, cust::sys::CUresult::CUDA_SUCCESS);
+}
+
+/// A primary context is not reset by a safe call, and is by the unsafe one.
+#[test]
+fn the_primary_context_is_reset_on_purpose_only() -> Result<()> {
+    let _turn = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shared = Device::cuda_primary(0)?;
+    let error = shared.reset().expect_err("others may use it");
+    ensure!(matches!(error.kind(), ErrorKind::NotSupported { .. }), "{error}");
+    // SAFETY: no other test of this process has work in the primary context that it needs.
+    ensure!(unsafe { shared.reset_primary() } == Reset::Recovered);
+    shared.scope(|ctx| ctx.alloc((zeros::<u8>(3),), |(x,)| x.to_vec()))?;
+    let mut own = device(0)?;
+    ensure!(own.reset()? == Reset::Recovered);
+    Ok(())
+}
+
+/// Acceptance 18: calls and drops with another context current, and on threads that never had one.
+#[test]
+fn contexts_are_made_current_where_they_are_used() -> Result<()> {
+    let _turn = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (a, b) = (device(0)?, device(0)?);
+    a.scope(|one| {
+        let x = one.buffer::<u32>(10)?;
+        b.scope(|two| {
+            let mut y = two.buffer::<u32>(10)?;
+            let primary = Primary::new(cust::device::Device::get_device(0)?)?;
+            y.fill(5)?;
+            drop(primary);
+            std::thread::scope(|threads| {
+                threads.spawn(move || drop(y));
+            });
+            ensure!(x.to_vec()?.len() == 10);
+            drop(x);
+            anyhow::Ok(())
+        })
+    })?;
+    ensure!(a.memory().live == 0 && b.memory().live == 0);
+    Ok(())
+}
+
+/// Acceptance 23: what is freed while another stream is busy does not wait for it.
+#[test]
+fn freeing_does_not_wait_for_a_busy_stream() -> Result<()> {
+    let device = device(0)?;
+    device.scope(|ctx| {
+        let (open, gate) = std::sync::mpsc::channel::<()>();
+        ctx.streams(|s| {
+            let busy = s.stream()?;
+            // The stream is held until this thread has freed: if freeing waited for it, nobody would open.
+            busy.call(move || _ = gate.recv())?;
+            for _ in 0..100 {
+                ctx.alloc_linear(1 << 20, |mut x: Linear<f32>| x.fill(1.0))?;
+                drop(ctx.buffer::<u8>(1 << 22)?);
+            }
+            open.send(())?;
+            anyhow::Ok(())
+        })
+    })
+}
+
+/// Acceptance 11: a handle that was forgotten, a reset, allocations of the same size until the address comes again; the
+/// scope that owned the handle is long closed, so nothing is freed twice, and the new memory keeps its contents.
+#[test]
+fn a_forgotten_handle_does_not_free_what_comes_after_a_reset() -> Result<()> {
+    let mut device = device(0)?;
+    for round in 0..20_u32 {
+        device.scope(|ctx| {
+            let mut stale = ctx.buffer::<u32>(1 << 18)?;
+            stale.fill(round)?;
+            std::mem::forget(stale);
+            anyhow::Ok(())
+        })?;
+        ensure!(device.reset()? == Reset::Recovered);
+        let read = device.scope(|ctx| {
+            let mut new = ctx.buffer::<u32>(1 << 18)?;
+            new.fill(4)?;
+            new.to_vec()
+        })?;
+        ensure!(read.iter().all(|&x| x == 4), "round {round}");
+    }
+    let memory = device.memory();
+    ensure!(memory.live == 0 && memory.allocated == memory.freed, "{memory:?}");
+    Ok(())
+}
+
+/// After `fork` the device answers an error, in scopes that were open and in new ones, and its end is quiet.
+#[cfg(unix)]
+#[test]
+fn a_fork_cannot_use_the_device() -> Result<()> {
+    unsafe extern "C" {
+        fn fork() -> i32;
+        fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
+        fn _exit(code: i32) -> !;
+    }
+    let device = device(0)?;
+    let refused = |result: Result<Vec<u8>, scoped_gpu::Error>| matches!(result, Err(error) if error.to_string().contains("forked"));
+    device.scope(|ctx| {
+        let x = ctx.buffer::<u8>(4)?;
+        // SAFETY: the child only calls this crate, which refuses, and ends without running anything else.
+        let child = unsafe { fork() };
+        if child == 0 {
+            let inside = refused(x.to_vec());
+            let outside = refused(device.scope(|ctx| ctx.buffer::<u8>(1)?.to_vec()));
+            drop(x);
+            // SAFETY: ends the child at once.
+            unsafe { _exit(if inside && outside { 0 } else { 1 }) };
+        }
+        let mut status = -1;
+        // SAFETY: `status` is a place for the answer.
+        let waited = unsafe { waitpid(child, &mut status, 0) };
+        ensure!(waited == child && status == 0, "the child's status is {status}");
+        ensure!(x.to_vec()? == [0; 4] || x.len() == 4, "the parent goes on");
+        Ok(())
+    })
+}
+
+/// One scope on every device that is there, twice over, so that there are at least two contexts.
+#[test]
+fn one_scope_on_all_devices() -> Result<()> {
+    let mut devices: Vec<Device> = Device::all();
+    devices.extend(Device::all());
+    let all: Vec<&Device> = devices.iter().collect();
+    let gathered = Device::scope_all(&all, |ctxs| {
+        ctxs[0].alloc_linear(ctxs.len(), |mut gathered: Linear<u32>| {
+            for (n, ctx) in ctxs.iter().enumerate() {
+                ctx.alloc((linear(&[n as u32 * 10]),), |(part,)| {
+                    gathered.slice_mut(n..n + 1).copy_from(&part)
+                })?;
+            }
+            gathered.to_vec()
+        })
+    })?;
+    ensure!(gathered == (0..all.len() as u32).map(|n| n * 10).collect::<Vec<_>>());
+    Ok(())
+}

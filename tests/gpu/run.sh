@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Runs the parts of a bundle (see bundle.sh) on this machine's first GPU, each with a time limit, and prints one table.
+#
+#     ./run.sh [OUTPUT-FOLDER]            (default: ./output)
+#
+# compute-sanitizer is used where it is on PATH or in COMPUTE_SANITIZER.
+set -uo pipefail
+cd "$(dirname "$0")"
+output=${1:-output}
+mkdir -p "$output"
+export SCOPED_GPU_REQUIRE=cuda:0 SCOPED_GPU_ROOT=$PWD
+sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || true)}
+table=$output/table.txt
+: >"$table"
+
+# part NAME SECONDS PATTERN COMMAND…: runs a part; the last line of its output that matches PATTERN goes to the table.
+part() {
+    local name=$1 limit=$2 pattern=$3 start=$SECONDS code
+    shift 3
+    timeout "$limit" "$@" >"$output/$name.txt" 2>&1
+    code=$?
+    printf '%-22s exit %-4s %4s s  %s\n' "$name" "$code" "$((SECONDS - start))" \
+        "$(grep -E "$pattern" "$output/$name.txt" | tail -n 1)" >>"$table"
+}
+
+part devices 300 '^test result' ./devices cuda:0 --test-threads 1
+part devices_threads 300 '^test result' ./devices cuda:0
+part denoise_cuda 60 'time' ./denoise --device cuda:0 --unchecked --input examples/data/camera.png --output "$output"
+[ -f "$output/denoise.png" ] && mv "$output/denoise.png" "$output/denoise_cuda.png"
+part denoise_host 120 'time' ./denoise --device host --input examples/data/camera.png --output "$output"
+part same_picture 10 '.' sh -c "cmp $output/denoise.png $output/denoise_cuda.png && echo 'the pictures are the same, byte for byte'"
+part bench_cuda 200 'launch' ./bench_cuda
+if [ -n "$sanitizer" ]; then
+    part memcheck 300 'ERROR SUMMARY|LEAK SUMMARY' "$sanitizer" --tool memcheck --leak-check full ./devices cuda:0 --test-threads 1 \
+        --skip unchecked
+else
+    echo 'memcheck: compute-sanitizer is not here' >>"$table"
+fi
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null
+echo "commit $(cat COMMIT 2>/dev/null)"
+cat "$table"
