@@ -225,6 +225,31 @@ fn shared_names(
     Ok(names)
 }
 
+/// Functions whose addresses initialisers hold, and what those call.
+fn tabled(module: &Module) -> HashSet<&str> {
+    let relocations = module.variables.iter().filter_map(|v| v.initializer.as_ref()).flat_map(|i| &i.relocations);
+    let mut work: Vec<FunctionId> = relocations
+        .filter_map(|relocation| match relocation.target {
+            RelocationTarget::Function(id) => Some(id),
+            _ => None,
+        })
+        .collect();
+    let mut names = HashSet::new();
+    while let Some(id) = work.pop() {
+        let Some(function) = module.functions.get(id.0 as usize) else { continue };
+        if names.insert(function.name.as_str()) {
+            work.extend(function.code.iter().filter_map(|inst| match &inst.op {
+                Op::Call(call) => match call.target {
+                    CallTarget::Direct(callee) => Some(callee),
+                    _ => None,
+                },
+                _ => None,
+            }));
+        }
+    }
+    names
+}
+
 /// Takes out what the kernel does not use: other kernels and functions, and debug data about them. Gives declarations
 /// of the functions that stay their new parameter.
 fn leave_out(
@@ -236,23 +261,16 @@ fn leave_out(
     kernel: &str,
     edits: &mut Edits,
 ) -> Result<(), Refused> {
-    let relocations =
-        module.variables.iter().filter_map(|v| v.initializer.as_ref()).flat_map(|i| &i.relocations);
-    let tabled: HashSet<&str> = relocations
-        .filter_map(|relocation| match relocation.target {
-            RelocationTarget::Function(id) => module.functions.get(id.0 as usize).map(|f| f.name.as_str()),
-            _ => None,
-        })
-        .collect();
+    let tabled = tabled(module);
     for item in &syntax.items {
         match item {
             Item::Function(function) => {
                 let name = function.name.text;
                 let defined = module.function(name).is_some_and(|(_, f)| f.defined);
-                if tabled.contains(name) {
-                    return Err(Refused::at(source, function.name.span, "a table of functions"));
-                } else if !defined {
-                    // what the device provides
+                if tabled.contains(name) && kept.contains(name) {
+                    return Err(Refused::at(source, function.name.span, "a function that is called and stands in a table"));
+                } else if !defined || tabled.contains(name) {
+                    // what the device provides; what a table names, though the kernel calls nothing through one
                 } else if !kept.contains(name) {
                     edits.remove(source, function.span);
                 } else if name != kernel {
