@@ -33,7 +33,8 @@ pub fn assemble(ptxas: &PathBuf, text: &str, architecture: &str) -> Result<(), S
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
     // the assembler may stop reading at its first error
     let _ = writer.join();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let said =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     if output.status.success() || said.contains("Unsupported .version") {
         return Ok(());
     }

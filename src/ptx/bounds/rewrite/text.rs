@@ -227,7 +227,8 @@ fn shared_names(
 
 /// Functions whose addresses initialisers hold, and what those call.
 fn tabled(module: &Module) -> HashSet<&str> {
-    let relocations = module.variables.iter().filter_map(|v| v.initializer.as_ref()).flat_map(|i| &i.relocations);
+    let relocations =
+        module.variables.iter().filter_map(|v| v.initializer.as_ref()).flat_map(|i| &i.relocations);
     let mut work: Vec<FunctionId> = relocations
         .filter_map(|relocation| match relocation.target {
             RelocationTarget::Function(id) => Some(id),
@@ -268,7 +269,11 @@ fn leave_out(
                 let name = function.name.text;
                 let defined = module.function(name).is_some_and(|(_, f)| f.defined);
                 if tabled.contains(name) && kept.contains(name) {
-                    return Err(Refused::at(source, function.name.span, "a function that is called and stands in a table"));
+                    return Err(Refused::at(
+                        source,
+                        function.name.span,
+                        "a function that is called and stands in a table",
+                    ));
                 } else if !defined || tabled.contains(name) {
                     // what the device provides; what a table names, though the kernel calls nothing through one
                 } else if !kept.contains(name) {
