@@ -47,7 +47,7 @@ impl Limit {
     #[must_use]
     pub fn value(&self, address: u64, len: u64, writable: bool) -> u64 {
         let bytes = u64::from(self.bytes);
-        let misaligned = self.aligned && bytes.is_power_of_two() && address % bytes != 0;
+        let misaligned = self.aligned && bytes.is_power_of_two() && !address.is_multiple_of(bytes);
         if misaligned || (self.write && !writable) || len < bytes { 0 } else { len - bytes + 1 }
     }
 }

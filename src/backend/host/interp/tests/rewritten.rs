@@ -3,6 +3,7 @@
 
 mod planted;
 mod same;
+mod spaces;
 
 use super::*;
 use crate::ptx::LoadedPtx;
@@ -32,7 +33,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn new<T: bytemuck::Pod>(values: &[T], writable: bool) -> Given {
+    fn given<T: bytemuck::Pod>(values: &[T], writable: bool) -> Given {
         Given::Buffer(Self { bytes: bytemuck::cast_slice(values).to_vec(), writable, skew: 0 })
     }
 }

@@ -257,8 +257,8 @@ fn try_seed(seed: u64) -> bool {
     let given = [
         Given::Buffer(x.clone()),
         Given::Buffer(y.clone()),
-        Buffer::new(&index, false),
-        Buffer::new(&[0_u64; (THREADS * BLOCKS) as usize], true),
+        Buffer::given(&index, false),
+        Buffer::given(&[0_u64; (THREADS * BLOCKS) as usize], true),
     ];
     let options = RewriteOptions { diagnose: seed % 4 == 1, count_back_edges: seed % 8 == 2 };
     let shape = (BLOCKS.into(), THREADS.into(), 0);
@@ -292,7 +292,7 @@ fn an_endless_loop_spends_its_steps() {
     );
     let options = RewriteOptions { diagnose: false, count_back_edges: true };
     let (outcome, sites) =
-        run_rewritten(&text, "k", options, 100, (1.into(), 40.into(), 0), &[Buffer::new(&[0_u8; 8], true)]);
+        run_rewritten(&text, "k", options, 100, (1.into(), 40.into(), 0), &[Buffer::given(&[0_u8; 8], true)]);
     let recorded = outcome.record.unwrap();
     let site = &sites[usize::from(recorded.site)];
     assert_eq!((recorded.thread, recorded.threads), (7, 33));
@@ -303,7 +303,7 @@ fn an_endless_loop_spends_its_steps() {
 fn trap_and_assert_end_their_thread_with_a_record() {
     const COMMON: &str = include_str!("../../../../../../tests/corpus/nvcc/common_sm80.ptx");
     let run = |values: &[i32], n| {
-        let given = [Buffer::new(values, true), Given::U32(n)];
+        let given = [Buffer::given(values, true), Given::U32(n)];
         let shape = (1.into(), 8.into(), 0);
         let (outcome, sites) = run_rewritten(COMMON, "dbg", RewriteOptions::default(), 0, shape, &given);
         let recorded = outcome.record.unwrap();

@@ -24,11 +24,11 @@ fn ramp(n: usize) -> Vec<f32> {
 }
 
 fn read(values: &[impl bytemuck::Pod]) -> Given {
-    Buffer::new(values, false)
+    Buffer::given(values, false)
 }
 
 fn write(values: &[impl bytemuck::Pod]) -> Given {
-    Buffer::new(values, true)
+    Buffer::given(values, true)
 }
 
 #[test]
