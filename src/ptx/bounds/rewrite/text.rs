@@ -263,6 +263,12 @@ fn leave_out(
     edits: &mut Edits,
 ) -> Result<(), Refused> {
     let tabled = tabled(module);
+    // without its sections a module must not promise them
+    for pair in syntax.targets.windows(2) {
+        if pair[1].text == "debug" {
+            edits.remove(source, Span::new(pair[0].span.end, pair[1].span.end));
+        }
+    }
     for item in &syntax.items {
         match item {
             Item::Function(function) => {
