@@ -237,7 +237,9 @@ impl Writer<'_, '_> {
                 let _ = write!(text, "add.s64 {wide}, {name}, {offset}; ");
                 Ok(Located { narrow: None, wide })
             }
-            AddressBase::Reg(reg) if reg.width == Width::B32 => {
+            AddressBase::Reg(reg)
+                if reg.width == Width::B32 && matches!(space, Space::Shared | Space::Local) =>
+            {
                 let mut name = self.function.register_name(reg).ok_or_else(unnamed)?;
                 if offset != 0 {
                     let _ = write!(text, "add.s32 {p}m, {name}, {}; ", offset as i32);

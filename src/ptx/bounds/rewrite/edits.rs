@@ -5,21 +5,34 @@
 
 use crate::ptx::source::{Source, Span};
 
+/// What comes first at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Entry,
+    Insertion,
+    Replacement,
+}
+
 /// Changes to one text.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
-    edits: Vec<(Span, String)>,
+    edits: Vec<(Span, Rank, String)>,
 }
 
 impl Edits {
     /// Puts `text` before byte `at`, behind what was put there earlier.
     pub(super) fn insert(&mut self, at: u32, text: impl Into<String>) {
-        self.edits.push((Span::new(at, at), text.into()));
+        self.edits.push((Span::new(at, at), Rank::Insertion, text.into()));
+    }
+
+    /// Puts `text` before byte `at` and before everything else that is put there.
+    pub(super) fn insert_entry(&mut self, at: u32, text: impl Into<String>) {
+        self.edits.push((Span::new(at, at), Rank::Entry, text.into()));
     }
 
     /// Puts `text` in the place of `span`.
     pub(super) fn replace(&mut self, span: Span, text: impl Into<String>) {
-        self.edits.push((span, text.into()));
+        self.edits.push((span, Rank::Replacement, text.into()));
     }
 
     /// Takes `span` out, except for its line ends.
@@ -31,10 +44,10 @@ impl Edits {
     /// The changed text; `None` if two replacements overlap.
     pub(super) fn apply(mut self, text: &str) -> Option<String> {
         // stable: insertions at one place keep their order, and stand before a replacement that begins there
-        self.edits.sort_by_key(|(span, _)| (span.start, span.end != span.start));
+        self.edits.sort_by_key(|(span, rank, _)| (span.start, *rank));
         let mut result = String::with_capacity(text.len() * 2);
         let mut done = 0;
-        for (span, new) in &self.edits {
+        for (span, _, new) in &self.edits {
             result.push_str(text.get(done..span.start as usize)?);
             result.push_str(new);
             done = span.end as usize;
@@ -54,8 +67,9 @@ mod tests {
         edits.replace(Span::new(2, 4), "X");
         edits.insert(2, "a");
         edits.insert(2, "b");
+        edits.insert_entry(2, "E");
         edits.insert(5, "z");
-        assert_eq!(edits.apply("012345").as_deref(), Some("01abX4z5"));
+        assert_eq!(edits.apply("012345").as_deref(), Some("01EabX4z5"));
     }
 
     #[test]

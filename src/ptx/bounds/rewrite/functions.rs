@@ -79,7 +79,7 @@ impl Writer<'_, '_> {
             let _ = write!(text, ".reg .b64 {p}v<{wide}>; .reg .b32 {p}w<{narrow}>; ");
         }
         text.push_str(&entry);
-        self.output.edits.insert(begin.unwrap_or(end), text);
+        self.output.edits.insert_entry(begin.unwrap_or(end), text);
         self.output.edits.insert(end, exit);
         Ok(())
     }

@@ -25,6 +25,8 @@ pub mod record;
 mod refuse;
 mod sites;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod text;
 mod writer;
 

@@ -22,7 +22,7 @@ impl ExtraParams {
 pub enum ExtraValue {
     /// Address of the [record](super::record), in global memory.
     Record,
-    /// How often each thread may jump back.
+    /// How often each thread may jump back; at most `i64::MAX`.
     Steps,
     /// How many bytes from a buffer's beginning an access may begin.
     Limit(Limit),

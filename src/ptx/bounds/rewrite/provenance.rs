@@ -53,8 +53,7 @@ struct Value {
 }
 
 impl Value {
-    /// No value yet: what `join` leaves alone.
-    const NOTHING: Self = Self { origins: Origins::NONE, zeros: 63 };
+    /// No address, and nothing known of it: so is what nobody has written.
     const NUMBER: Self = Self { origins: Origins::NONE, zeros: 0 };
     const UNKNOWN: Self = Self { origins: Origins::UNKNOWN, zeros: 0 };
 
@@ -86,8 +85,8 @@ struct State {
 impl State {
     fn new(function: &Function) -> Self {
         Self {
-            narrow: vec![Value::NOTHING; function.registers.slots32 as usize],
-            wide: vec![Value::NOTHING; function.registers.slots64 as usize],
+            narrow: vec![Value::NUMBER; function.registers.slots32 as usize],
+            wide: vec![Value::NUMBER; function.registers.slots64 as usize],
         }
     }
 
@@ -167,6 +166,18 @@ impl<'a> Provenance<'a> {
         self.cast || self.addresses.iter().flatten().flatten().any(|value| value.origins.0 & 1 != 0)
     }
 
+    /// Is what the store at `pc` puts in a call's argument the address of a variable, or no address at all?
+    pub(super) fn passes_a_variable(&self, pc: usize) -> bool {
+        match self.function.code.get(pc).map(|inst| &inst.op) {
+            Some(Op::Store(store)) if matches!(store.srcs.as_slice(), [Operand::Imm(_)]) => true,
+            _ => {
+                let value = self.addresses.get(pc).and_then(|values| values[1]);
+                let origin = value.map(|value| self.single(value.origins));
+                matches!(origin, Some(Origin::Variable(_) | Origin::Local))
+            }
+        }
+    }
+
     fn single(&self, origins: Origins) -> Origin {
         match origins {
             Origins::SHARED => Origin::Shared,
@@ -244,6 +255,15 @@ impl<'a> Provenance<'a> {
                 let value = state.get(reg);
                 *slot = Some(slot.map_or(value, |old| old.join(value)));
             }
+        }
+        // arguments of calls
+        if let Op::Store(store) = &self.function.code[pc].op
+            && store.space == Space::Param
+            && let [Operand::Reg(reg)] = store.srcs.as_slice()
+        {
+            let value = state.get(*reg);
+            let slot = &mut self.addresses[pc][1];
+            *slot = Some(slot.map_or(value, |old| old.join(value)));
         }
     }
 

@@ -57,6 +57,10 @@ pub fn rewrite(
         let Some(this) = module.functions.get(id.0 as usize) else { continue };
         let Some(syntax) = by_name.get(this.name.as_str()).copied() else { continue };
         let is_kernel = this.kind == FunctionKind::Kernel;
+        let registers = syntax.parameters.iter().chain(&syntax.returns).find(|p| p.space == ast::Space::Reg);
+        if let Some(parameter) = registers {
+            return Err(Refused::at(source, parameter.span, "a function's parameter in a register"));
+        }
         let mut instructions = HashMap::new();
         if let Some(body) = &syntax.body {
             collect(&body.statements, &mut instructions);

@@ -13,8 +13,8 @@ use super::refuse::Refused;
 use super::sites::{CheckedSite, Open, RecordedAddress, SiteKind, SiteSet};
 use crate::ptx::ast;
 use crate::ptx::ir::{
-    CallTarget, Function, FunctionKind, Hint, Inst, Intrinsic, MemoryAccessKind, Module, Op, Reg, Space,
-    VariableId, Width,
+    AddressBase, Call, CallTarget, Function, FunctionKind, Hint, Inst, Intrinsic, MemoryAccessKind, Module,
+    Op, ParamBlock, Reg, Space, Symbol, VariableId, Width,
 };
 use crate::ptx::source::{Source, Span};
 
@@ -97,6 +97,7 @@ impl<'a, 's> Writer<'a, 's> {
             Op::Call(call) => match call.target {
                 CallTarget::Intrinsic(Intrinsic::AssertFail) => self.stop(pc, inst, SiteKind::Assert),
                 CallTarget::Direct(_) => self.call(inst),
+                CallTarget::Intrinsic(Intrinsic::Vprintf) => self.printf(pc, inst, call),
                 _ => Ok(()),
             },
             Op::Return if self.syntax_of(inst).is_some() => {
@@ -246,6 +247,23 @@ impl<'a, 's> Writer<'a, 's> {
         self.clear(&mut text, inst, &destinations, &format!("{p}b"))?;
         self.output.edits.insert(inst.span.start, text);
         self.predicate(inst, &format!("{p}run"))
+    }
+
+    /// `vprintf` follows its two pointers unchecked, so they must be known.
+    fn printf(&self, pc: usize, inst: &Inst, call: &Call) -> Result<(), Refused> {
+        for argument in &call.args {
+            let stored = self.function.code[..pc].iter().rposition(|inst| match &inst.op {
+                Op::Store(store) => {
+                    let parameter = Symbol::Param(ParamBlock::Call, argument.call_param);
+                    store.space == Space::Param && store.address.base == AddressBase::Symbol(parameter)
+                }
+                _ => false,
+            });
+            if !stored.is_some_and(|at| self.provenance.passes_a_variable(at)) {
+                return Err(Refused::inst(inst, "`vprintf` of an address that is no variable's"));
+            }
+        }
+        Ok(())
     }
 
     fn event(&self, pc: usize, inst: &Inst, kind: SiteKind) -> CheckedSite {
