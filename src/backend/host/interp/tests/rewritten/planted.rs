@@ -49,6 +49,8 @@ enum Kind {
 struct Access {
     place: Place,
     kind: Kind,
+    /// By a generic address.
+    generic: bool,
     /// Bytes of an element, elements.
     element: u32,
     count: u32,
@@ -85,6 +87,7 @@ fn access(random: &mut Random) -> Access {
     Access {
         place,
         kind,
+        generic: random.below(4) == 0,
         element,
         count,
         from_index: random.below(3) == 0,
@@ -142,7 +145,11 @@ fn kernel(accesses: &mut [Access]) -> String {
             [one] => one.clone(),
             several => format!("{{{}}}", several.join(", ")),
         };
-        let (space, register) = if a.place == Place::Shared { ("shared", "%r5") } else { ("global", "%d9") };
+        let (space, register) = match a.place {
+            Place::Shared => (".shared", "%r5"),
+            _ if a.generic => ("", "%d9"),
+            _ => (".global", "%d9"),
+        };
         let address = format!("[{register}+{}]", a.immediate);
         let vector = if a.count > 1 { format!(".v{}", a.count) } else { String::new() };
         let bits = 8 * a.element;
@@ -153,10 +160,10 @@ fn kernel(accesses: &mut [Access]) -> String {
         };
         a.line = 1 + text.bytes().filter(|&byte| byte == b'\n').count() as u32;
         let instruction = match a.kind {
-            Kind::Load => format!("{guard}ld.{space}{vector}.u{bits} {list}, {address};"),
-            Kind::Store => format!("{guard}st.{space}{vector}.u{bits} {address}, {list};"),
-            Kind::Atomic => format!("{guard}atom.{space}.add.u32 {list}, {address}, 1;"),
-            Kind::Red => format!("{guard}red.{space}.add.u32 {address}, 1;"),
+            Kind::Load => format!("{guard}ld{space}{vector}.u{bits} {list}, {address};"),
+            Kind::Store => format!("{guard}st{space}{vector}.u{bits} {address}, {list};"),
+            Kind::Atomic => format!("{guard}atom{space}.add.u32 {list}, {address}, 1;"),
+            Kind::Red => format!("{guard}red{space}.add.u32 {address}, 1;"),
         };
         line(&mut text, instruction);
         if a.kind == Kind::Load && a.place == Place::X {
