@@ -84,6 +84,13 @@ fn access(random: &mut Random) -> Access {
         1 => random.below(64) as i64 - 32,
         _ => bytes * random.below(4) as i64,
     };
+    // the odd ones make an aligned register a misaligned address
+    let immediate = match random.below(8) {
+        0..4 => 0,
+        4 => random.pick(&[1, 2, 4]),
+        _ => bytes * random.below(3) as i64,
+    };
+    let constant = if random.below(2) == 0 { constant.wrapping_add(immediate) } else { constant };
     Access {
         place,
         kind,
@@ -93,7 +100,7 @@ fn access(random: &mut Random) -> Access {
         from_index: random.below(3) == 0,
         scale: if random.below(12) == 0 { random.pick(&[1, 3, -4, 1 << 33, i64::MAX]) } else { bytes },
         constant,
-        immediate: if random.below(2) == 0 { bytes * random.below(3) as i64 } else { 0 },
+        immediate,
         stride: random.pick(&[0, bytes, -bytes, 4 * bytes]),
         rounds: random.pick(&[1, 1, 1, 3, 8]),
         guard: random.pick(&[None, None, Some(false), Some(true)]),

@@ -191,3 +191,48 @@ fn the_parameters_themselves() {
     let (record, _) = run("", &format!("{body}\n{ANSWER}"));
     assert_eq!(record, found(4, 28, "ld.param.u32 %r9, [%d2];", Space::Param, 16));
 }
+
+#[test]
+fn memory_ends_where_its_last_byte_does() {
+    let each = |begin: &str, access: &str| {
+        let outside = ".global .align 8 .b8 g[11];\n.const .align 8 .b8 c[11] = {1, 2, 3, 4, 5};";
+        let body = format!("{begin}\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d2, %d2, %d3;\n{access}");
+        let record = run(outside, &body).0.unwrap();
+        assert_eq!((record.thread, record.threads), (2, 30), "{access}");
+        assert_eq!(record.text, access);
+    };
+    each("mov.u64 %d2, g;", "st.global.u32 [%d2], %r0;");
+    each("mov.u64 %d2, g;\ncvta.global.u64 %d2, %d2;", "st.u32 [%d2], %r0;");
+    each("mov.u64 %d2, c;", "ld.const.u32 %r9, [%d2];");
+    let (record, _) = run(
+        "",
+        "mov.u64 %d2, l;\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d2, %d2, %d3;\nst.local.v4.u32 [%d2+-4], {%r0, %r0, %r0, %r0};",
+    );
+    // those at 0, 16, 32 and 48 fit, every other is misaligned or outside
+    assert_eq!(record.map(|record| (record.thread, record.threads)), Some((0, 28)));
+}
+
+#[test]
+fn an_aligned_distance_from_an_odd_place_is_misaligned() {
+    let outside = ".global .align 8 .b8 g[256];";
+    for (begin, access) in [("g+2", "ld.global.u32 %r9, [%d2];"), ("g", "ld.global.u32 %r9, [%d2+2];")] {
+        let body =
+            format!("mov.u64 %d2, {begin};\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d2, %d2, %d3;\n{access}");
+        let record = run(outside, &body).0.unwrap();
+        assert_eq!((record.thread, record.threads), (0, 32), "{access}");
+    }
+}
+
+#[test]
+fn an_access_larger_than_all_of_shared_memory() {
+    let text = module(
+        ".visible .entry k(.param .u64 y)\n{\n.shared .align 16 .b8 s[8];\n.reg .b32 %r<9>; .reg .b64 %d<3>;\n\
+         mov.u32 %r1, s;\nld.shared.v2.u32 {%r2, %r3}, [%r1];\nld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [%r1];\nret;\n}",
+    );
+    let given = [Buffer::given(&[0_u32; 4], true)];
+    let (outcome, sites) =
+        run_rewritten(&text, "k", RewriteOptions::default(), 0, (1.into(), 32.into(), 0), &given);
+    let recorded = outcome.record.unwrap();
+    assert_eq!((recorded.thread, recorded.threads, recorded.address), (0, 32, 0));
+    assert_eq!(sites[usize::from(recorded.site)].bytes, 16);
+}
