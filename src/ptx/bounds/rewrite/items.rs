@@ -81,7 +81,6 @@ impl Writer<'_, '_> {
 
     /// The code that makes every item at the kernel's entry. Asks for the parameters it loads.
     pub(super) fn define(&mut self, index: usize, item: Item) -> String {
-        let p = self.p;
         let r = self.register_of(index, item);
         match item {
             Item::Pointer(parameter) => {
@@ -113,11 +112,14 @@ impl Writer<'_, '_> {
             }
             Item::ParamBase { generic } => {
                 let name = self.function.params.first().map_or("", |param| param.name.as_str());
+                if name.is_empty() {
+                    return format!("mov.u64 {r}, 0; ");
+                }
                 let mut text = format!("mov.b64 {r}, {name}; ");
                 if generic {
                     let _ = write!(text, "cvta.param.u64 {r}, {r}; ");
                 }
-                if name.is_empty() { format!("mov.u64 {p}t, 0; mov.u64 {r}, 0; ") } else { text }
+                text
             }
         }
     }

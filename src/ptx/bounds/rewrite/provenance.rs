@@ -18,6 +18,9 @@ const BUFFERS: u32 = 40;
 /// Variables that are told apart.
 const VARIABLES: u32 = 16;
 
+/// Values kept at once, 16 bytes each. In a function that needs more, every address may lead anywhere.
+const MOST_VALUES: usize = 1 << 24;
+
 impl Origins {
     const NONE: Self = Self(0);
     /// Loaded from memory, or not understood.
@@ -212,6 +215,11 @@ impl<'a> Provenance<'a> {
         }
         if let Some(first) = leader.first_mut() {
             *first = true;
+        }
+        let registers = self.function.registers.slots32 as usize + self.function.registers.slots64 as usize;
+        let blocks = leader.iter().filter(|&&begins| begins).count();
+        if blocks.saturating_mul(registers) > MOST_VALUES {
+            return;
         }
         let mut states: Vec<Option<State>> = vec![None; code.len()];
         let mut work = vec![0];
