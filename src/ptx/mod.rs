@@ -1,6 +1,7 @@
 //! PTX as text: reading it, checking it and lowering it to what a device runs.
 
 pub mod ast;
+pub mod bounds;
 pub mod ir;
 mod lexer;
 mod loaded;

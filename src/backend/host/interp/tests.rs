@@ -9,6 +9,7 @@ mod faults;
 mod matrices;
 mod numba;
 mod order;
+mod rewritten;
 mod snippets;
 mod strict;
 

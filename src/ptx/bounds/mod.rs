@@ -1,0 +1,3 @@
+//! Keeping a kernel's accesses inside the memory it was given, on hardware that does not.
+
+pub mod rewrite;
