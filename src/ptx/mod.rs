@@ -1,8 +1,7 @@
 //! PTX as text: reading it, checking it and lowering it to what a device runs.
 
 pub mod ast;
-#[allow(dead_code)]
-pub(crate) mod bounds;
+pub mod bounds;
 pub mod ir;
 mod lexer;
 mod loaded;

@@ -50,7 +50,9 @@ impl Engine<'_> {
     pub(super) fn space_of(&self, region: Region) -> Space {
         match region {
             Region::Buffer(_) => Space::Global,
-            Region::Variable(id) => self.module.variables.get(id.0 as usize).map_or(Space::Param, |v| v.space),
+            Region::Variable(id) => {
+                self.module.variables.get(id.0 as usize).map_or(Space::Param, |v| v.space)
+            }
             Region::DynamicShared(_) => Space::Shared,
             Region::Local(_) => Space::Local,
         }
@@ -155,9 +157,7 @@ impl Engine<'_> {
             AtomKey::Round(index, _) => Some(Cause::Changed(self.header_line(index))),
             AtomKey::Result(pc, _) | AtomKey::Predicated(pc, _) => Some(Cause::Value(self.line(pc))),
             AtomKey::Operand(pc, _) => Some(Cause::Operand(self.line(pc))),
-            AtomKey::Join(block, _) => {
-                Some(Cause::Paths(self.line(self.graph.blocks[block as usize].start)))
-            }
+            AtomKey::Join(block, _) => Some(Cause::Paths(self.line(self.graph.blocks[block as usize].start))),
         });
         causes.min_by_key(|cause| cause.rank())
     }
@@ -243,6 +243,6 @@ impl Engine<'_> {
 }
 
 /// The largest power of two that divides an address, at least 1.
-pub(crate) fn alignment_of(address: u64) -> u64 {
+pub fn alignment_of(address: u64) -> u64 {
     gcd(i128::from(address), 1 << 62) as u64
 }

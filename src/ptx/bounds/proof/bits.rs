@@ -306,7 +306,12 @@ impl Engine<'_> {
         let (low, high) = self.bounds(state, lin);
         let high = if low >= 0 && high < mask { high } else { mask };
         let modulus = 1 << from;
-        self.fresh(state, at, 0, Known { low: 0, high: high - high.rem_euclid(modulus), modulus, remainder: 0 })
+        self.fresh(
+            state,
+            at,
+            0,
+            Known { low: 0, high: high - high.rem_euclid(modulus), modulus, remainder: 0 },
+        )
     }
 
     /// `lin | mask` or `lin ^ mask`, where `lin` has none of the mask's bits, or the mask is nothing or all.

@@ -76,19 +76,16 @@ impl ProofCache {
                 param.is_some_and(|param| (param.offset + buffer.offset, 8) == (start, size))
             })
         };
-        self.analysis
-            .slice
-            .params
-            .iter()
-            .filter(move |(start, size)| !addresses(*start, *size))
-            .map(|&(start, size)| {
-                launch.params.get(start as usize..start as usize + size as usize).unwrap_or(&[])
-            })
+        self.analysis.slice.params.iter().filter(move |(start, size)| !addresses(*start, *size)).map(
+            |&(start, size)| launch.params.get(start as usize..start as usize + size as usize).unwrap_or(&[]),
+        )
     }
 
     fn hash(&self, launch: &LaunchFacts<'_>) -> u64 {
         let mut hasher = FastHasher::default();
-        for axis in [launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y, launch.block.z] {
+        for axis in
+            [launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y, launch.block.z]
+        {
             hasher.write_u32(axis);
         }
         hasher.write_u32(launch.dynamic_shared);

@@ -36,7 +36,8 @@ impl Memo {
     }
 
     fn place(version: u32, terms: Terms, depth: u8) -> usize {
-        let mixed = version.wrapping_mul(0x9e37_79b1) ^ terms.0.wrapping_mul(0x85eb_ca6b) ^ u32::from(depth) << 7;
+        let mixed =
+            version.wrapping_mul(0x9e37_79b1) ^ terms.0.wrapping_mul(0x85eb_ca6b) ^ u32::from(depth) << 7;
         (mixed ^ mixed >> 15) as usize % Self::SIZE
     }
 

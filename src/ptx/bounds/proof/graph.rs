@@ -203,15 +203,7 @@ fn cut(code: &[Inst]) -> (Vec<Block>, Vec<u32>) {
         let next = (to.falls_through && pc + 1 < code.len()).then(|| block_of[pc + 1]);
         let taken = to.targets.first().map(|target| block_of[*target as usize]);
         let (start_here, end) = (start as u32, pc as u32 + 1);
-        blocks.push(Block {
-            start: start_here,
-            end,
-            taken,
-            next,
-            loops: 0,
-            heads: None,
-            live: Vec::new(),
-        });
+        blocks.push(Block { start: start_here, end, taken, next, loops: 0, heads: None, live: Vec::new() });
         start = pc + 1;
     }
     (blocks, block_of)
@@ -264,7 +256,8 @@ fn dominators(order: &[u32], number: &[u32], predecessors: &[Vec<u32>]) -> Vec<O
     loop {
         let mut changed = false;
         for &block in order.iter().skip(1) {
-            let mut known = predecessors[block as usize].iter().copied().filter(|p| found[*p as usize].is_some());
+            let mut known =
+                predecessors[block as usize].iter().copied().filter(|p| found[*p as usize].is_some());
             let Some(first) = known.next() else { continue };
             let meet = known.fold(first, |mut a, mut b| {
                 while a != b {

@@ -85,7 +85,13 @@ impl Engine<'_> {
         self.touch(joined);
     }
 
-    fn join_place(&mut self, joined: &mut State, states: &[State], at: (AtomKey, u128), place: u32) -> Content {
+    fn join_place(
+        &mut self,
+        joined: &mut State,
+        states: &[State],
+        at: (AtomKey, u128),
+        place: u32,
+    ) -> Content {
         let first = states[0].get(place);
         if states.iter().all(|state| state.get(place) == first) {
             return first;

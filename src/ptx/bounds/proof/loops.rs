@@ -333,8 +333,7 @@ impl Engine<'_> {
         };
         let all = (known.low, known.high) == place.full();
         let (inf, sup) = self.bounds(state, lin);
-        let congruence =
-            join_congruence((known.modulus, known.remainder), self.congruence(state, lin));
+        let congruence = join_congruence((known.modulus, known.remainder), self.congruence(state, lin));
         let (mut low, mut high) = (known.low.min(inf), known.high.max(sup));
         let mut wider = Known { low, high, modulus: congruence.0, remainder: congruence.1 };
         if all {
@@ -397,8 +396,7 @@ impl Engine<'_> {
 
     /// Replaces the number of rounds by what it is known to be at the end.
     fn without_rounds(&mut self, index: u32, rounds: Atom, mut state: State) -> State {
-        let is_fixed =
-            |engine: &Self, lin: Lin| engine.loops_of(lin) >> index & 1 == 0;
+        let is_fixed = |engine: &Self, lin: Lin| engine.loops_of(lin) >> index & 1 == 0;
         let mut value = None;
         for position in 0..state.facts.len() {
             let fact = state.facts[position];

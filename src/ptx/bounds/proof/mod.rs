@@ -31,7 +31,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub(crate) use access::alignment_of;
+pub use access::alignment_of;
 pub use cache::ProofCache;
 pub use report::{Cause, Why};
 
@@ -168,10 +168,12 @@ impl Verdicts {
             Verdict::Dead => false,
             Verdict::Open { .. } => true,
             Verdict::Proved { region, aligned, .. } => {
-                !aligned || (analysis.sites[index].kind != SiteKind::Load && !analysis.is_writable(region, launch))
+                !aligned
+                    || (analysis.sites[index].kind != SiteKind::Load && !analysis.is_writable(region, launch))
             }
         };
-        let open = (0..verdicts.len()).filter(|&index| needs_check(index)).map(|index| index as u32).collect();
+        let open =
+            (0..verdicts.len()).filter(|&index| needs_check(index)).map(|index| index as u32).collect();
         Self { verdicts, open }
     }
 

@@ -80,7 +80,9 @@ impl fmt::Display for Cause {
             Self::Value(line) => write!(f, "it depends on the result of line {line}"),
             Self::Paths(line) => write!(f, "it differs between the paths that meet at line {line}"),
             Self::Changed(line) => write!(f, "it changes in the loop that begins at line {line}"),
-            Self::Rounds(line) => write!(f, "it grows with the rounds of the loop that begins at line {line}"),
+            Self::Rounds(line) => {
+                write!(f, "it grows with the rounds of the loop that begins at line {line}")
+            }
             Self::Operand(line) => write!(f, "line {line} uses a value of which nothing is known"),
         }
     }
@@ -105,7 +107,9 @@ impl fmt::Display for Why {
         };
         match self {
             Self::Kernel(reason) => f.write_str(reason),
-            Self::TooMuchWork => f.write_str("the kernel is too big to be followed in the time that a launch has"),
+            Self::TooMuchWork => {
+                f.write_str("the kernel is too big to be followed in the time that a launch has")
+            }
             Self::InFunction => f.write_str("it stands in a device function, which is not followed"),
             Self::Call => f.write_str("a call is not followed"),
             Self::NotUnderstood => f.write_str("the instruction is not supported"),

@@ -89,8 +89,8 @@ impl Slice {
             for inst in function.code.iter().rev() {
                 let mut matters = false;
                 inst.for_each_def(|reg| {
-                    matters |=
-                        class_index(reg.class()).is_some_and(|class| wanted[class].contains(reg.index as usize));
+                    matters |= class_index(reg.class())
+                        .is_some_and(|class| wanted[class].contains(reg.index as usize));
                 });
                 if matters && is_followed(&inst.op) {
                     inst.op.for_each_use(|reg| changed |= want(&mut wanted, reg));

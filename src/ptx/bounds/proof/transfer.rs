@@ -1,12 +1,12 @@
 //! What an instruction does to a state: moves, arithmetic, comparison, selection, conversion, loads. Bit operations
 //! are in `bits`, the check of an access in `access`. What is not understood gives any value of its type.
 
+use super::Region;
 use super::atoms::{AtomKey, INFINITY, Known};
 use super::engine::Engine;
 use super::linear::{Lin, residue};
 use super::predicate::{Compare, Condition, Form, Relation};
 use super::state::{Base, Content, State, Value};
-use super::Region;
 use crate::ptx::ir::*;
 
 /// Where an instruction stands, for the atoms that it makes.
@@ -117,7 +117,14 @@ impl Engine<'_> {
     }
 
     /// The value of an operand of `width` bits.
-    pub(super) fn value(&mut self, state: &State, operand: Operand, width: u32, at: At, position: u32) -> Value {
+    pub(super) fn value(
+        &mut self,
+        state: &State,
+        operand: Operand,
+        width: u32,
+        at: At,
+        position: u32,
+    ) -> Value {
         match operand {
             Operand::Imm(bits) => Value::number(Lin::constant(residue(i128::from(bits), width, true))),
             Operand::Reg(reg) => match self.analysis.slice.place(reg).map(|place| state.get(place)) {
@@ -260,9 +267,9 @@ impl Engine<'_> {
                 let b = self.number(state, *b, 32, at, 1)?;
                 self.shift(state, *left, *ty, (a, b), at).map(Value::number)
             }
-            Op::BitFieldExtract { ty, a, position: Operand::Imm(from), length: Operand::Imm(length), .. }
-                if !ty.is_signed() && *from < u64::from(ty.bits()) && *length <= u64::from(ty.bits()) =>
-            {
+            Op::BitFieldExtract {
+                ty, a, position: Operand::Imm(from), length: Operand::Imm(length), ..
+            } if !ty.is_signed() && *from < u64::from(ty.bits()) && *length <= u64::from(ty.bits()) => {
                 let a = self.number(state, *a, ty.bits(), at, 0)?;
                 let a = self.integer(state, a, ty.bits(), false);
                 let high = self.floor_divide(state, a, 1 << from);

@@ -68,7 +68,20 @@ impl Writer<'_> {
     }
     fn constant(&mut self) -> i64 {
         let small = self.choices.below(40) as i64 - 8;
-        self.choices.of(&[small, small, small, 1, 4, 32, 255, 1 << 16, 1 << 29, 0x7fff_fffe, -0x8000_0000, 100])
+        self.choices.of(&[
+            small,
+            small,
+            small,
+            1,
+            4,
+            32,
+            255,
+            1 << 16,
+            1 << 29,
+            0x7fff_fffe,
+            -0x8000_0000,
+            100,
+        ])
     }
     fn operand(&mut self) -> String {
         match self.choices.below(3) {
@@ -224,7 +237,7 @@ impl Writer<'_> {
         }
         self.line(&format!("mul.wide.{sign} %rd4, {index}, {scale};"));
         self.line(&format!("add.s64 %rd5, {base}, %rd4;"));
-        self.access("global", &format!("%rd5{offset:+}"));
+        self.access("global", &format!("%rd5+{offset}"));
         if skip {
             self.line(&format!("L{label}:"));
         }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::super::{BufferFacts, LaunchFacts};
 use super::super::{Region, Verdict, Verdicts, alignment_of};
 use super::generated::{Choices, kernel};
 use super::{Kernel, Shape, Value, corpus, shapes};
@@ -13,7 +14,6 @@ use crate::dim::Dim3;
 use crate::fault::{Fault, FaultKind};
 use crate::ptx::ir::{Hint, Module, Op, Operand, Space};
 use crate::ptx::source::Source;
-use super::super::{BufferFacts, LaunchFacts};
 
 /// Bytes around each buffer that the launch is not given.
 const GAP: usize = 4096;
@@ -96,7 +96,8 @@ impl Trial<'_> {
             return None;
         }
         let line = fault.site.as_ref()?.line;
-        let mut here = self.kernel.analysis.sites().iter().zip(verdicts.all()).filter(|(site, _)| site.line == line);
+        let mut here =
+            self.kernel.analysis.sites().iter().zip(verdicts.all()).filter(|(site, _)| site.line == line);
         here.find_map(|(site, verdict)| match verdict {
             Verdict::Dead => Some(format!("line {line} was to be dead")),
             Verdict::Proved { aligned, .. }
