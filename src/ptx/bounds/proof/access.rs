@@ -1,6 +1,8 @@
 //! The check of an access: does every address it can have lie in the region that the address counts from? And local
 //! memory at fixed offsets, which is followed like registers.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::atoms::{AtomKey, INFINITY};
 use super::engine::{Engine, Slot};
 use super::linear::{Lin, gcd};
@@ -13,27 +15,37 @@ use crate::ptx::ir::*;
 /// Bytes that `discard` takes.
 const DISCARDED: u32 = 128;
 
+/// One access of an instruction, or one thing that it does to memory unseen.
+pub(super) struct Touch {
+    pub(super) kind: SiteKind,
+    pub(super) space: Space,
+    pub(super) bytes: u32,
+    /// None where the instruction names none.
+    address: Option<Address>,
+}
+
 /// What an instruction touches besides parameters, in the order of its sites.
-pub(super) fn touches(op: &Op) -> smallvec::SmallVec<[(SiteKind, Space, u32, Option<Address>); 2]> {
+pub(super) fn touches(op: &Op) -> SmallVec<[Touch; 2]> {
+    let unseen = |kind| smallvec![Touch { kind, space: Space::Generic, bytes: 0, address: None }];
     match op {
-        Op::Call(_) => smallvec::smallvec![(SiteKind::Call, Space::Generic, 0, None)],
-        Op::Unsupported(_) => smallvec::smallvec![(SiteKind::Unsupported, Space::Generic, 0, None)],
+        Op::Call(_) => unseen(SiteKind::Call),
+        Op::Unsupported(_) => unseen(SiteKind::Unsupported),
         Op::Hint { what: Hint::Discard, address: Some(address), space } => {
-            smallvec::smallvec![(SiteKind::Store, *space, DISCARDED, Some(*address))]
+            let (kind, bytes) = (SiteKind::Store, DISCARDED);
+            smallvec![Touch { kind, space: *space, bytes, address: Some(*address) }]
         }
-        _ => op
-            .memory_accesses()
-            .into_iter()
-            .filter(|access| access.space != Space::Param)
-            .map(|access| {
+        _ => {
+            let accesses = op.memory_accesses().into_iter().filter(|access| access.space != Space::Param);
+            let touch = |access: MemoryAccess| {
                 let kind = match access.kind {
                     MemoryAccessKind::Read => SiteKind::Load,
                     MemoryAccessKind::Write => SiteKind::Store,
                     MemoryAccessKind::Atomic => SiteKind::Atomic,
                 };
-                (kind, access.space, access.size, Some(access.address))
-            })
-            .collect(),
+                Touch { kind, space: access.space, bytes: access.size, address: Some(access.address) }
+            };
+            accesses.map(touch).collect()
+        }
     }
 }
 
@@ -81,10 +93,10 @@ impl Engine<'_> {
     pub(super) fn check_sites(&mut self, state: &mut State, op: &Op, pc: u32) -> Option<Region> {
         let first = self.analysis.site_at[pc as usize]? as usize;
         let mut proved = None;
-        for (index, (kind, space, size, address)) in touches(op).into_iter().enumerate() {
-            let verdict = match (kind, address) {
+        for (index, touch) in touches(op).into_iter().enumerate() {
+            let verdict = match (touch.kind, touch.address) {
                 (SiteKind::Call, _) => Verdict::Open { reason: Why::Call },
-                (_, Some(address)) => self.check(state, address, space, size, At { pc }),
+                (_, Some(address)) => self.check(state, address, touch.space, touch.bytes, At { pc }),
                 (_, None) => Verdict::Open { reason: Why::NotUnderstood },
             };
             proved = match verdict {

@@ -276,7 +276,7 @@ impl Analysis {
 
 fn add_sites(sites: &mut Vec<Site>, id: FunctionId, function: &Function, pc: usize, module: &ir::Module) {
     let inst = &function.code[pc];
-    for (kind, space, bytes, _) in access::touches(&inst.op) {
+    for touch in access::touches(&inst.op) {
         // the sites of a function of the module are listed themselves
         let is_listed = matches!(&inst.op, Op::Call(call) if match &call.target {
             CallTarget::Direct(id) => module.functions[id.0 as usize].defined,
@@ -285,6 +285,7 @@ fn add_sites(sites: &mut Vec<Site>, id: FunctionId, function: &Function, pc: usi
         });
         if !is_listed {
             let (line, span) = (inst.line, inst.span);
+            let access::Touch { kind, space, bytes, .. } = touch;
             sites.push(Site { function: id, pc: pc as u32, line, span, space, kind, bytes });
         }
     }
