@@ -205,6 +205,10 @@ pub(crate) struct LaunchBuffer {
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchCall {
     pub(crate) module: ModuleId,
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "the host device finds kernels by their names")
+    )]
     pub(crate) function: FunctionId,
     pub(crate) kernel: Arc<str>,
     pub(crate) grid: Dim3,

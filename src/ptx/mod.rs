@@ -8,6 +8,7 @@ mod loaded;
 mod lower;
 mod parser;
 pub mod signature;
+pub(crate) mod site;
 pub mod source;
 mod verify;
 

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use anyhow::{Result, bail};
 use scoped_gpu::{Context, Device, Error, FaultKind, Launch, ReadWrite, Reset, pitched, zeros};
 
-use crate::harness::{Case, Chapter, Run as _, Test, test};
+use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
 
 /// Leaves a fault behind for whoever closes next.
 fn leave_a_fault(ctx: &Context<'_>) -> Result<(), Error> {
     let null = faults(ctx)?.kernel::<()>("store_null")?;
-    ctx.run(&null, Launch::grid(1, 1), ())
+    ctx.launch(&null, Launch::grid(1, 1), ())
 }
 
 fn is_null(error: Option<Error>) -> bool {
@@ -90,8 +90,8 @@ fn several_causes_are_one_error(case: &mut Case) -> Result<()> {
         ctx.alloc((zeros::<u32>(4), zeros::<u32>(4)), |(mut x, mut y)| {
             ctx.streams(|s| {
                 let (a, b) = (s.stream()?, s.stream()?);
-                a.run(&store, Launch::grid(1, 1), (&mut x, 16, 0))?;
-                b.run(&store, Launch::grid(1, 1), (&mut y, 32, 0))
+                a.launch(&store, Launch::grid(1, 1), (&mut x, 16, 0))?;
+                b.launch(&store, Launch::grid(1, 1), (&mut y, 32, 0))
             })
         })
     });
@@ -121,12 +121,12 @@ fn reset_after_a_fault(case: &mut Case) -> Result<()> {
 }
 
 const TESTS: &[Test] = &[
-    test!(ok_becomes_the_cleanups_error).shows(&[15]).checked(),
-    test!(err_stays_and_cleanup_is_beside_it).shows(&[15]).checked(),
-    test!(panic_stays_and_cleanup_is_beside_it).shows(&[15]).checked(),
-    test!(one_of_two_devices_fails).shows(&[14]).checked(),
-    test!(several_causes_are_one_error).shows(&[13]).checked(),
-    test!(reset_after_a_fault).checked(),
+    test!(ok_becomes_the_cleanups_error).shows(&[15]),
+    test!(err_stays_and_cleanup_is_beside_it).shows(&[15]),
+    test!(panic_stays_and_cleanup_is_beside_it).shows(&[15]),
+    test!(one_of_two_devices_fails).shows(&[14]),
+    test!(several_causes_are_one_error).shows(&[13]),
+    test!(reset_after_a_fault),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "cleanup", tests: TESTS };

@@ -8,7 +8,7 @@ use scoped_gpu::{
     zeros,
 };
 
-use crate::harness::{Case, Chapter, Run as _, Test, test};
+use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
 use crate::messages::expect;
 
@@ -137,7 +137,7 @@ fn launches_beyond_limits(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
         let nothing = faults(ctx)?.kernel::<()>("nothing")?;
         for (name, launch) in launches {
-            refused(name, ctx.run(&nothing, launch, ()))?;
+            refused(name, ctx.launch(&nothing, launch, ()))?;
         }
         Ok(())
     })
@@ -164,7 +164,7 @@ fn fault_report(case: &mut Case) -> Result<()> {
             ctx.module_named("ptx/shift_off_by_one.ptx", include_str!("../../ptx/shift_off_by_one.ptx"))?;
         let shift = module.kernel::<(Read<f32>, Write<f32>, u32)>("shift_off_by_one")?;
         ctx.alloc((linear(&host), zeros::<f32>(1000)), |(x, mut y)| {
-            ctx.run(&shift, Launch::cover(1000), (&x, &mut y, 1000))?;
+            ctx.launch(&shift, Launch::cover(1000), (&x, &mut y, 1000))?;
             refused("fault_shift_off_by_one", ctx.synchronize())
         })
     })
@@ -183,19 +183,22 @@ fn fault_reports(case: &mut Case) -> Result<()> {
         ("fault_trap", "trap", 0),
         ("fault_assert", "assert", 0),
     ];
+    let host = case.is_host();
+    // A GPU's report of an assertion does not have its text.
+    let mistakes = mistakes.into_iter().filter(|(name, ..)| host || *name != "fault_assert");
     case.device.scope(|ctx| {
         let module = faults(ctx)?;
         ctx.alloc((zeros::<u32>(15),), |(mut x,)| {
             for (name, kernel, offset) in mistakes {
                 let kernel = module.kernel::<Access>(kernel)?;
-                ctx.run(&kernel, Launch::grid(2, (4, 8)), (&mut x, offset.cast_unsigned(), 3))?;
+                ctx.launch(&kernel, Launch::grid(2, (4, 8)), (&mut x, offset.cast_unsigned(), 3))?;
                 refused(name, ctx.synchronize())?;
             }
             let read = module.kernel::<(Read<u32>, u64, u32)>("store")?;
-            ctx.run(&read, Launch::grid(1, 32), (&x, 0, 3))?;
+            ctx.launch(&read, Launch::grid(1, 32), (&x, 0, 3))?;
             refused("fault_read_only", ctx.synchronize())?;
             let null = module.kernel::<()>("store_null")?;
-            ctx.run(&null, Launch::grid(1, 32), ())?;
+            ctx.launch(&null, Launch::grid(1, 32), ())?;
             refused("fault_null", ctx.synchronize())
         })
     })
@@ -210,9 +213,9 @@ fn unknown_instruction(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
         let module = ctx.module_named("unknown.ptx", &text)?;
         let (unknown, known) = (module.kernel::<()>("unknown")?, module.kernel::<()>("known")?);
-        ctx.run(&unknown, Launch::grid(1, 32), ())?;
+        ctx.launch(&unknown, Launch::grid(1, 32), ())?;
         refused("fault_unsupported", ctx.synchronize())?;
-        ctx.run(&known, Launch::grid(1, 32), ())?;
+        ctx.launch(&known, Launch::grid(1, 32), ())?;
         Ok(ctx.synchronize()?)
     })
 }
@@ -220,7 +223,7 @@ fn unknown_instruction(case: &mut Case) -> Result<()> {
 fn fault_of_the_budget(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
         let forever = faults(ctx)?.kernel::<()>("forever")?;
-        ctx.run(&forever, Launch::grid(1, 32).max_steps(500), ())?;
+        ctx.launch(&forever, Launch::grid(1, 32).max_steps(500), ())?;
         refused("fault_step_limit", ctx.synchronize())
     })
 }
@@ -250,8 +253,8 @@ const TESTS: &[Test] = &[
     test!(out_of_memory).shows(&[32]).only_host(),
     test!(launches_beyond_limits).shows(&[33, 34]),
     test!(lengths_that_differ),
-    test!(fault_report).shows(&[30]).checked(),
-    test!(fault_reports).shows(&[30]).checked(),
+    test!(fault_report).shows(&[30]),
+    test!(fault_reports).shows(&[30]),
     test!(unknown_instruction).only_host(),
     test!(fault_of_the_budget).only_host(),
     test!(poisoned).shows(&[29]).only_host(),

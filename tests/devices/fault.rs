@@ -6,7 +6,7 @@ use scoped_gpu::{
     ReadWrite, filled, linear, pitched, zeros,
 };
 
-use crate::harness::{Case, Chapter, Run as _, Test, test};
+use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
 
 /// A pointer, an offset in bytes, and the number of the thread that makes the access.
@@ -22,12 +22,13 @@ fn fault_of(error: &Error) -> Result<&Fault> {
 /// Runs a kernel that goes wrong on the second of three arrays, checks that the neighbours are what they were and that
 /// the next launch works, and gives the fault.
 fn contained(case: &Case, kernel: &str, offset: i64, who: u32) -> Result<Fault> {
+    let host = case.is_host();
     case.device.scope(|ctx| {
         let module = faults(ctx)?;
         let (wrong, right) = (module.kernel::<Access>(kernel)?, module.kernel::<Access>("store")?);
         ctx.alloc((filled(64, 1u32), filled(64, 2u32), filled(64, 3u32)), |(before, mut x, after)| {
             let line = line!() + 1;
-            ctx.run(&wrong, Launch::grid(4, BLOCK), (&mut x, offset.cast_unsigned(), who))?;
+            ctx.launch(&wrong, Launch::grid(4, BLOCK), (&mut x, offset.cast_unsigned(), who))?;
             let error = ctx.synchronize().expect_err("a mistake");
             assert_eq!((error.location().file(), error.location().line()), (file!(), line));
             let fault = fault_of(&error)?.clone();
@@ -36,8 +37,11 @@ fn contained(case: &Case, kernel: &str, offset: i64, who: u32) -> Result<Fault> 
             ctx.synchronize().context("a fault is returned once")?;
 
             assert_eq!((before.to_vec()?, after.to_vec()?), (vec![1; 64], vec![3; 64]));
-            assert_eq!(x.to_vec()?, [2; 64], "what the kernel was given is as it was");
-            ctx.run(&right, Launch::grid(4, BLOCK), (&mut x, 4 * 63, 100))?;
+            if host || kernel != "load" {
+                // A GPU goes on after a load that was not done, with a zero in its place, which this kernel stores.
+                assert_eq!(x.to_vec()?, [2; 64], "what the kernel was given is as it was");
+            }
+            ctx.launch(&right, Launch::grid(4, BLOCK), (&mut x, 4 * 63, 100))?;
             assert_eq!(x.slice(62..).to_vec()?, [2, 100]);
             Ok(fault)
         })
@@ -100,7 +104,7 @@ fn half_outside(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
         let wrong = faults(ctx)?.kernel::<Access>("store_vector")?;
         ctx.alloc((filled(66, 9u32),), |(mut x,)| {
-            ctx.run(&wrong, Launch::grid(1, BLOCK), (&mut x, 256, 1))?;
+            ctx.launch(&wrong, Launch::grid(1, BLOCK), (&mut x, 256, 1))?;
             let error = ctx.synchronize().expect_err("8 of 16 bytes are inside");
             assert_eq!(fault_of(&error)?.kind, FaultKind::OutOfRange);
             assert_eq!(x.to_vec()?, [9; 66], "not even the half that is inside was written");
@@ -114,7 +118,7 @@ fn store_through_read(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
         let store = faults(ctx)?.kernel::<(Read<u32>, u64, u32)>("store")?;
         ctx.alloc((filled(64, 2u32),), |(x,)| {
-            ctx.run(&store, Launch::grid(4, BLOCK), (&x, 8, 2))?;
+            ctx.launch(&store, Launch::grid(4, BLOCK), (&x, 8, 2))?;
             let error = ctx.synchronize().expect_err("it may only be read");
             let fault = fault_of(&error)?;
             assert_eq!(fault.kind, FaultKind::ReadOnly);
@@ -137,6 +141,10 @@ fn trap(case: &mut Case) -> Result<()> {
 fn assertion(case: &mut Case) -> Result<()> {
     let fault = contained(case, "assert", 0, 159)?;
     let FaultKind::Assert { message } = &fault.kind else { anyhow::bail!("no assertion: {fault}") };
+    if !case.is_host() {
+        // The text stays on the device.
+        return Ok(());
+    }
     for part in ["count < 3", "faults.c", "17", "checks"] {
         assert!(message.contains(part), "`{message}` does not say `{part}`");
     }
@@ -145,17 +153,19 @@ fn assertion(case: &mut Case) -> Result<()> {
 
 /// An assertion and a trap of nvcc's, for which the arguments decide; `.loc` lines lead to the source.
 fn mistakes_that_nvcc_compiled(case: &mut Case) -> Result<()> {
-    let text = include_str!("../corpus/nvcc/common_sm80.ptx");
+    // Nothing in the file needs the version that its compiler writes, which is newer than some drivers.
+    let text = include_str!("../corpus/nvcc/common_sm80.ptx").replace(".version 9.5", ".version 9.0");
+    let text = text.as_str();
     case.device.scope(|ctx| {
         let debug = ctx.module_named("common_sm80.ptx", text)?.kernel::<(ReadWrite<i32>, i32)>("dbg")?;
         ctx.alloc((linear(&[1, 2, 42, 4]),), |(mut p,)| {
-            ctx.run(&debug, Launch::grid(1, 4), (&mut p, 4))?;
+            ctx.launch(&debug, Launch::grid(1, 4), (&mut p, 4))?;
             let error = ctx.synchronize().expect_err("42 traps");
             let fault = fault_of(&error)?;
             assert_eq!(fault.kind, FaultKind::Trap);
             assert_eq!(fault.site.as_ref().map(|site| site.thread), Some([2, 0, 0]));
             p.fill(0)?;
-            ctx.run(&debug, Launch::grid(1, 4), (&mut p, 4))?;
+            ctx.launch(&debug, Launch::grid(1, 4), (&mut p, 4))?;
             assert_eq!(p.to_vec()?, [1; 4]);
             Ok(())
         })
@@ -169,7 +179,7 @@ fn shift_off_by_one(case: &mut Case) -> Result<()> {
         let module = ctx.module_named("shift.ptx", include_str!("../../ptx/shift_off_by_one.ptx"))?;
         let shift = module.kernel::<(Read<f32>, ReadWrite<f32>, u32)>("shift_off_by_one")?;
         ctx.alloc((linear(&host), zeros::<f32>(100)), |(x, mut y)| {
-            ctx.run(&shift, Launch::cover(100), (&x, &mut y, 100))?;
+            ctx.launch(&shift, Launch::cover(100), (&x, &mut y, 100))?;
             let error = ctx.synchronize().expect_err("one too far");
             let fault = fault_of(&error)?;
             let site = fault.site.as_ref().context("a place")?;
@@ -178,7 +188,7 @@ fn shift_off_by_one(case: &mut Case) -> Result<()> {
             assert_eq!((source.file.as_str(), source.line), ("shift_off_by_one.cu", 8));
             let buffer = fault.buffer.as_ref().context("a buffer")?;
             assert_eq!((buffer.argument, buffer.bytes, buffer.offset), (Some(1), 400, 400));
-            ctx.run(&shift, Launch::cover(100), (&x, &mut y, 99))?;
+            ctx.launch(&shift, Launch::cover(100), (&x, &mut y, 99))?;
             assert_eq!(y.to_vec()?[1..], host[..99]);
             Ok(())
         })
@@ -193,7 +203,7 @@ fn null_among_ten_pictures_checked(case: &mut Case) -> Result<()> {
             for (value, picture) in (0..10u8).zip(&mut pictures) {
                 picture.fill(f32::from(value))?;
             }
-            ctx.run(&null, Launch::grid(1, 1), ())?;
+            ctx.launch(&null, Launch::grid(1, 1), ())?;
             let error = ctx.synchronize().expect_err("null");
             assert_eq!(fault_of(&error)?.kind, FaultKind::Null);
             for (value, picture) in (0..10u8).zip(&pictures) {
@@ -249,9 +259,9 @@ fn seventh_of_twelve_checked(case: &mut Case) -> Result<()> {
             for number in 0..12 {
                 if number == 6 {
                     line = line!() + 1;
-                    ctx.run(&wrong, Launch::grid(1, 32), (&mut x, 48, 6))?;
+                    ctx.launch(&wrong, Launch::grid(1, 32), (&mut x, 48, 6))?;
                 } else {
-                    ctx.run(&store, Launch::grid(1, 32), (&mut x, 4 * u64::from(number), number))?;
+                    ctx.launch(&store, Launch::grid(1, 32), (&mut x, 4 * u64::from(number), number))?;
                 }
             }
             let error = x.to_vec().expect_err("the seventh went wrong");
@@ -275,7 +285,7 @@ fn seventh_of_twelve_unchecked(case: &mut Case) -> Result<()> {
                     // SAFETY: none; the kernel's mistake is the point, and this process may end by it.
                     unsafe { ctx.launch_unchecked(&null, Launch::grid(1, 32), ()) }
                 } else {
-                    ctx.run(&store, Launch::grid(1, 32), (&mut x, 4 * u64::from(number), number))
+                    ctx.launch(&store, Launch::grid(1, 32), (&mut x, 4 * u64::from(number), number))
                 };
                 if let Err(error) = launched {
                     assert!(
@@ -309,8 +319,8 @@ fn fault_stays_with_its_stream(case: &mut Case) -> Result<()> {
         ctx.alloc((zeros::<u32>(4), zeros::<u32>(4)), |(mut x, mut y)| {
             ctx.streams(|s| {
                 let (a, b) = (s.stream()?, s.stream()?);
-                a.run(&store, Launch::grid(1, 32), (&mut x, 400, 5))?;
-                b.run(&store, Launch::grid(1, 32), (&mut y, 4, 5))?;
+                a.launch(&store, Launch::grid(1, 32), (&mut x, 400, 5))?;
+                b.launch(&store, Launch::grid(1, 32), (&mut y, 4, 5))?;
                 b.synchronize()?;
                 ctx.synchronize()?;
                 let error = a.synchronize().expect_err("out of range");
@@ -331,8 +341,8 @@ fn nobody_waited(case: &mut Case) -> Result<()> {
     }
     let at_arrays = case.device.scope(|ctx| {
         let store = wrong(ctx)?;
-        let result =
-            ctx.alloc_linear(4, |mut x: Linear<u32>| ctx.run(&store, Launch::grid(1, 32), (&mut x, 16, 0)));
+        let result = ctx
+            .alloc_linear(4, |mut x: Linear<u32>| ctx.launch(&store, Launch::grid(1, 32), (&mut x, 16, 0)));
         let error = result.expect_err("out of range");
         ctx.synchronize()?;
         scoped_gpu::ok(error)
@@ -340,7 +350,7 @@ fn nobody_waited(case: &mut Case) -> Result<()> {
     let at_streams = case.device.scope(|ctx| {
         let store = wrong(ctx)?;
         ctx.alloc_linear(4, |mut x: Linear<u32>| {
-            let result = ctx.streams(|s| s.stream()?.run(&store, Launch::grid(1, 32), (&mut x, 16, 0)));
+            let result = ctx.streams(|s| s.stream()?.launch(&store, Launch::grid(1, 32), (&mut x, 16, 0)));
             let error = result.expect_err("out of range");
             assert_eq!(x.to_vec()?, [0; 4]);
             scoped_gpu::ok(error)
@@ -349,7 +359,7 @@ fn nobody_waited(case: &mut Case) -> Result<()> {
     let at_scope = case.device.scope(|ctx| {
         let store = wrong(ctx)?;
         let mut x = ctx.buffer::<u32>(4)?;
-        let launched = ctx.run(&store, Launch::grid(1, 32), (&mut x, 16, 0));
+        let launched = ctx.launch(&store, Launch::grid(1, 32), (&mut x, 16, 0));
         std::mem::forget(x);
         launched
     });
@@ -362,23 +372,23 @@ fn nobody_waited(case: &mut Case) -> Result<()> {
 }
 
 const TESTS: &[Test] = &[
-    test!(store_out_of_range).shows(&[30]).checked(),
-    test!(load_out_of_range).shows(&[30]).checked(),
-    test!(atomic_out_of_range).shows(&[30]).checked(),
-    test!(misaligned).shows(&[30]).checked(),
-    test!(half_outside).shows(&[30]).checked(),
-    test!(store_through_read).shows(&[30, 38]).checked(),
-    test!(trap).shows(&[30]).checked(),
-    test!(assertion).shows(&[30]).checked(),
-    test!(mistakes_that_nvcc_compiled).shows(&[30]).checked(),
-    test!(shift_off_by_one).shows(&[30]).checked(),
-    test!(null_among_ten_pictures_checked).shows(&[12]).checked(),
+    test!(store_out_of_range).shows(&[30]),
+    test!(load_out_of_range).shows(&[30]),
+    test!(atomic_out_of_range).shows(&[30]),
+    test!(misaligned).shows(&[30]),
+    test!(half_outside).shows(&[30]),
+    test!(store_through_read).shows(&[30, 38]),
+    test!(trap).shows(&[30]),
+    test!(assertion).shows(&[30]),
+    test!(mistakes_that_nvcc_compiled).shows(&[30]),
+    test!(shift_off_by_one).shows(&[30]),
+    test!(null_among_ten_pictures_checked).shows(&[12]),
     test!(null_among_ten_pictures_unchecked).shows(&[12]).apart(),
-    test!(seventh_of_twelve_checked).shows(&[29]).checked(),
+    test!(seventh_of_twelve_checked).shows(&[29]),
     // A GPU does not say which of twelve unchecked launches it was.
     test!(seventh_of_twelve_unchecked).shows(&[29]).only_host(),
-    test!(fault_stays_with_its_stream).shows(&[29]).checked(),
-    test!(nobody_waited).shows(&[29]).checked(),
+    test!(fault_stays_with_its_stream).shows(&[29]),
+    test!(nobody_waited).shows(&[29]),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "fault", tests: TESTS };

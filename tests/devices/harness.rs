@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 use libtest_mimic::{Failed, Trial};
-use scoped_gpu::{Arguments, Context, Device, Error, HostOptions, Kernel, Launch, Signature, Stream};
+use scoped_gpu::{Device, Error, HostOptions};
 
 /// Names the devices that must be there, separated by commas.
 const REQUIRE: &str = "SCOPED_GPU_REQUIRE";
@@ -26,12 +26,11 @@ pub struct Test {
     run: fn(&mut Case) -> anyhow::Result<()>,
     only_host: bool,
     apart: bool,
-    checked: bool,
 }
 
 impl Test {
     pub const fn new(name: &'static str, run: fn(&mut Case) -> anyhow::Result<()>) -> Self {
-        Self { name, acceptance: &[], run, only_host: false, apart: false, checked: false }
+        Self { name, acceptance: &[], run, only_host: false, apart: false }
     }
 
     /// The numbers of the acceptance cases that this one shows.
@@ -43,12 +42,6 @@ impl Test {
     /// A case about the host device's own options and answers.
     pub const fn only_host(mut self) -> Self {
         self.only_host = true;
-        self
-    }
-
-    /// A case about checked launches, which a CUDA device does not have yet: listed as ignored there.
-    pub const fn checked(mut self) -> Self {
-        self.checked = true;
         self
     }
 
@@ -66,44 +59,6 @@ macro_rules! test {
     };
 }
 pub(crate) use test;
-
-/// A launch of a kernel that stays in its buffers: checked on the host device, unchecked on a CUDA device, where checked
-/// launches do not exist yet.
-pub trait Run<'ctx> {
-    #[track_caller]
-    fn run<S: Signature, A: Arguments<'ctx, S>>(
-        &self,
-        kernel: &Kernel<'ctx, S>,
-        launch: Launch,
-        arguments: A,
-    ) -> Result<(), Error>;
-}
-
-macro_rules! run {
-    ($device:expr) => {
-        #[track_caller]
-        fn run<S: Signature, A: Arguments<'ctx, S>>(
-            &self,
-            kernel: &Kernel<'ctx, S>,
-            launch: Launch,
-            arguments: A,
-        ) -> Result<(), Error> {
-            if $device(self) == "host" {
-                return self.launch(kernel, launch, arguments);
-            }
-            // SAFETY: the same launch passes the host device's checks, which find every access outside its buffers.
-            unsafe { self.launch_unchecked(kernel, launch, arguments) }
-        }
-    };
-}
-
-impl<'ctx> Run<'ctx> for Context<'ctx> {
-    run!(|ctx: &Self| ctx.info().id.clone());
-}
-
-impl<'ctx> Run<'ctx> for Stream<'_, '_, 'ctx> {
-    run!(|stream: &Self| stream.info().id.clone());
-}
 
 /// A device to run the cases on, and a way of running on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,9 +148,7 @@ pub fn trials(chapters: &'static [Chapter]) -> Vec<Trial> {
                 let name = format!("{}::{}::{}", kind.name(), chapter.name, test.name);
                 let alone = name.clone();
                 let run = move || run(kind, test, &alone).map_err(|error| Failed::from(format!("{error:#}")));
-                trials.push(
-                    Trial::test(name, run).with_ignored_flag(absent || test.checked && kind == Kind::Cuda),
-                );
+                trials.push(Trial::test(name, run).with_ignored_flag(absent));
             }
         }
     }

@@ -4,7 +4,7 @@
 use anyhow::{Result, ensure};
 use scoped_gpu::{Context, Error, Kernel, Launch, Read, ReadWrite, Signature, Write, filled, linear, zeros};
 
-use crate::harness::{Case, Chapter, Run as _, Test, test};
+use crate::harness::{Case, Chapter, Test, test};
 use crate::reference::random::Random;
 use crate::reference::{Bound, ROUNDOFF, checks, compare_bits, compare_bounds};
 
@@ -38,7 +38,7 @@ fn axpy(case: &mut Case, name: &str, launch: impl Fn(usize) -> Launch) -> Result
             let (a, x) = (random.f32(-2.0..2.0), random.f32s(n, -1e3..1e3));
             let mut expected = random.f32s(n, -1e3..1e3);
             ctx.alloc((linear(&x), linear(&expected.clone())), |(on_device, mut y)| {
-                ctx.run(&axpy, launch(n), (n as i32, a, &on_device, &mut y))?;
+                ctx.launch(&axpy, launch(n), (n as i32, a, &on_device, &mut y))?;
                 checks::saxpy(n as i32, a, &x, &mut expected);
                 agree(&y.to_vec()?, &expected)
             })?;
@@ -56,7 +56,7 @@ fn vec4(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
         let vec4 = kernel::<(i32, Read<[f32; 4]>, Write<[f32; 4]>)>(ctx, "vec4")?;
         ctx.alloc((linear(&x), zeros::<[f32; 4]>(n)), |(x, mut y)| {
-            ctx.run(&vec4, Launch::cover(n), (n as i32, &x, &mut y))?;
+            ctx.launch(&vec4, Launch::cover(n), (n as i32, &x, &mut y))?;
             agree(y.to_vec()?.as_flattened(), expected.as_flattened())
         })
     })
@@ -70,7 +70,7 @@ fn reduce(case: &mut Case) -> Result<()> {
         for (n, grid, block) in [(1, 1, 32), (777, 1, 256), (5003, 7, 96), (100, 3, 1024)] {
             let host = random.f32s(n, -10.0..10.0);
             ctx.alloc((linear(&host), filled(1, 0.5f32)), |(x, mut out)| {
-                ctx.run(&reduce, Launch::grid(grid, block), (&x, &mut out, n as i32))?;
+                ctx.launch(&reduce, Launch::grid(grid, block), (&x, &mut out, n as i32))?;
                 let (grid, block, n) = (grid as usize, block as usize, n as i32);
                 let got = out.to_vec()?;
                 if grid == 1 || in_order {
@@ -96,7 +96,7 @@ fn matmul(case: &mut Case) -> Result<()> {
             checks::matmul(&a, &b, &mut expected, rows, columns, inner);
             ctx.alloc((linear(&a), linear(&b), zeros::<f32>(m * n)), |(a, b, mut c)| {
                 let grid = Launch::cover_2d(n, m).block((16, 16));
-                ctx.run(&matmul, grid, (&a, &b, &mut c, rows, columns, inner))?;
+                ctx.launch(&matmul, grid, (&a, &b, &mut c, rows, columns, inner))?;
                 agree(&c.to_vec()?, &expected)
             })?;
         }
@@ -115,7 +115,7 @@ fn histogram(case: &mut Case) -> Result<()> {
         for (grid, block) in [(1, 32), (5, 128), (2, 100)] {
             ctx.alloc((linear(&data), linear(&before)), |(data, mut counts)| {
                 let launch = Launch::grid(grid, block).shared_bytes(256 * 4);
-                ctx.run(&histogram, launch, (&data, &mut counts, 2051))?;
+                ctx.launch(&histogram, launch, (&data, &mut counts, 2051))?;
                 ensure!(counts.to_vec()? == expected, "{grid} blocks of {block}");
                 anyhow::Ok(())
             })?;
@@ -134,7 +134,7 @@ fn stencil(case: &mut Case) -> Result<()> {
             let mut expected = before.clone();
             checks::stencil(&host, &mut expected, nx as i32, ny as i32);
             ctx.alloc((linear(&host), linear(&before)), |(from, mut to)| {
-                ctx.run(&stencil, Launch::cover_2d(nx, ny), (&from, &mut to, nx as i32, ny as i32))?;
+                ctx.launch(&stencil, Launch::cover_2d(nx, ny), (&from, &mut to, nx as i32, ny as i32))?;
                 if exact {
                     return agree(&to.to_vec()?, &expected);
                 }
@@ -158,7 +158,7 @@ fn nbody(case: &mut Case) -> Result<()> {
             let (places, velocities) = (bodies(n, 0.1), bodies(n, -1.0));
             let expected = checks::nbody(&places, &velocities, n as i32, 0.01);
             ctx.alloc((linear(&places), linear(&velocities)), |(p, mut v)| {
-                ctx.run(&nbody, Launch::cover(n).block(block), (&p, &mut v, n as i32, 0.01))?;
+                ctx.launch(&nbody, Launch::cover(n).block(block), (&p, &mut v, n as i32, 0.01))?;
                 for ((got, expected), before) in v.to_vec()?.iter().zip(&expected).zip(&velocities) {
                     within(&got[..3], expected)?;
                     agree(&got[3..], &before[3..])?;
@@ -180,7 +180,7 @@ fn mandel(case: &mut Case) -> Result<()> {
         let mandel = kernel::<(Write<u8>, i32, i32, f32, f32, f32, f32, i32)>(ctx, "mandel")?;
         ctx.alloc((zeros::<u8>(w * h),), |(mut out,)| {
             let place = (&mut out, w as i32, h as i32, x0, y0, sx, sy, steps);
-            ctx.run(&mandel, Launch::cover_2d(w, h), place)?;
+            ctx.launch(&mandel, Launch::cover_2d(w, h), place)?;
             let got = out.to_vec()?;
             let different = got.iter().zip(&expected).filter(|(got, expected)| got != expected).count();
             // A GPU's assembler may fuse products, which moves pixels on the edge of the set.
@@ -205,7 +205,7 @@ fn bitonic(case: &mut Case) -> Result<()> {
                     let mut j = k / 2;
                     while j > 0 {
                         let launch = Launch::cover(n).block(n.min(128) as u32);
-                        ctx.run(&bitonic, launch, (&mut data, j as i32, k as i32))?;
+                        ctx.launch(&bitonic, launch, (&mut data, j as i32, k as i32))?;
                         checks::bitonic(&mut expected, j as i32, k as i32);
                         j /= 2;
                     }
@@ -230,7 +230,7 @@ fn transpose(case: &mut Case) -> Result<()> {
             checks::transpose(&host, &mut expected, n as i32);
             ctx.alloc((linear(&host), zeros::<f32>(n * n)), |(a, mut b)| {
                 let tiles = n.div_ceil(32) as u32;
-                ctx.run(&transpose, Launch::grid((tiles, tiles), (32, 8)), (&a, &mut b, n as i32))?;
+                ctx.launch(&transpose, Launch::grid((tiles, tiles), (32, 8)), (&a, &mut b, n as i32))?;
                 agree(&b.to_vec()?, &expected)
             })?;
         }
@@ -246,7 +246,7 @@ fn softmax(case: &mut Case) -> Result<()> {
             let host = random.f32s(rows * n, -30.0..30.0);
             let expected = checks::softmax(&host, n as i32);
             ctx.alloc((linear(&host), zeros::<f32>(rows * n)), |(x, mut y)| {
-                ctx.run(&softmax, Launch::grid(rows as u32, 32), (&x, &mut y, n as i32))?;
+                ctx.launch(&softmax, Launch::grid(rows as u32, 32), (&x, &mut y, n as i32))?;
                 within(&y.to_vec()?, &expected)
             })?;
         }
@@ -273,7 +273,7 @@ fn spmv(case: &mut Case) -> Result<()> {
         let specs = (linear(&starts), linear(&columns), linear(&values), linear(&x), filled(n, -1.0f32));
         ctx.alloc(specs, |(starts, columns, values, x, mut y)| {
             let launch = Launch::cover(n).block(64);
-            ctx.run(&spmv, launch, (&starts, &columns, &values, &x, &mut y, n as i32))?;
+            ctx.launch(&spmv, launch, (&starts, &columns, &values, &x, &mut y, n as i32))?;
             agree(&y.to_vec()?, &expected)
         })
     })
@@ -288,7 +288,7 @@ fn mmnaive(case: &mut Case) -> Result<()> {
             let mut expected = vec![0.0; n * n];
             checks::mmnaive(&a, &b, &mut expected, n as i32);
             ctx.alloc((linear(&a), linear(&b), zeros::<f32>(n * n)), |(a, b, mut c)| {
-                ctx.run(&product, Launch::cover_2d(n, n), (&a, &b, &mut c, n as i32))?;
+                ctx.launch(&product, Launch::cover_2d(n, n), (&a, &b, &mut c, n as i32))?;
                 agree(&c.to_vec()?, &expected)
             })?;
         }

@@ -7,7 +7,7 @@ use scoped_gpu::{
     Context, Element, Error, Launch, Linear, Module, Read, ReadWrite, Write, linear, pitched, zeros,
 };
 
-use crate::harness::{Case, Chapter, Run as _, Test, test};
+use crate::harness::{Case, Chapter, Test, test};
 use crate::padding::Padding;
 use crate::reference::random::Random;
 use crate::reference::{compare_bits, own};
@@ -46,7 +46,7 @@ fn add(case: &mut Case) -> Result<()> {
             let mut expected = vec![0.0; n];
             own::add(&a, &b, &mut expected, n as u32);
             ctx.alloc((linear(&a), linear(&b), zeros::<f32>(n)), |(a, b, mut c)| {
-                ctx.run(&add, Launch::cover(n), (&a, &b, &mut c, n as u32))?;
+                ctx.launch(&add, Launch::cover(n), (&a, &b, &mut c, n as u32))?;
                 agree(&c.to_vec()?, &expected)
             })?;
         }
@@ -61,7 +61,7 @@ fn scale(case: &mut Case) -> Result<()> {
         for (n, factor) in LENGTHS.into_iter().zip([0.1, -3.0, 0.0, 1e-40, f32::INFINITY, 7.25]) {
             let mut expected = random.f32s(n, -1e3..1e3);
             ctx.alloc((linear(&expected.clone()),), |(mut x,)| {
-                ctx.run(&scale, Launch::cover(n).block(96), (&mut x, factor, n as u32))?;
+                ctx.launch(&scale, Launch::cover(n).block(96), (&mut x, factor, n as u32))?;
                 own::scale(&mut expected, factor, n as u32);
                 agree(&x.to_vec()?, &expected)
             })?;
@@ -78,7 +78,7 @@ fn saxpy(case: &mut Case) -> Result<()> {
             let (a, x, mut expected) =
                 (random.f32(-2.0..2.0), random.f32s(n, -1e3..1e3), random.f32s(n, -1e3..1e3));
             ctx.alloc((linear(&x), linear(&expected.clone())), |(on_device, mut y)| {
-                ctx.run(&saxpy, Launch::cover(n), (a, &on_device, &mut y, n as u32))?;
+                ctx.launch(&saxpy, Launch::cover(n), (a, &on_device, &mut y, n as u32))?;
                 own::saxpy(a, &x, &mut expected, n as u32);
                 agree(&y.to_vec()?, &expected)
             })?;
@@ -99,7 +99,7 @@ fn daxpy(case: &mut Case) -> Result<()> {
         for n in LENGTHS {
             let (x, mut expected) = (doubles(n), doubles(n));
             ctx.alloc((linear(&x), linear(&expected.clone())), |(on_device, mut y)| {
-                ctx.run(&daxpy, Launch::cover(n), (0.1, &on_device, &mut y, n as u32))?;
+                ctx.launch(&daxpy, Launch::cover(n), (0.1, &on_device, &mut y, n as u32))?;
                 own::daxpy(0.1, &x, &mut expected, n as u32);
                 assert_eq!(y.to_vec()?.iter().map(|y| y.to_bits()).collect::<Vec<_>>(), bits(&expected));
                 anyhow::Ok(())
@@ -143,14 +143,14 @@ fn linear_fills(case: &mut Case) -> Result<()> {
         for n in [0, 1, 65, 300] {
             for grid in [Launch::cover(n), Launch::grid(2, 48), Launch::grid(1, 1)] {
                 let count = n as u64;
-                fill_linear(ctx, n, 0xa7u8, |out| ctx.run(&u8s, grid, (out, count, 0xa7)))?;
-                fill_linear(ctx, n, 0xa7b6u16, |out| ctx.run(&u16s, grid, (out, count, 0xa7b6)))?;
-                fill_linear(ctx, n, u32::MAX - 5, |out| ctx.run(&u32s, grid, (out, count, u32::MAX - 5)))?;
-                fill_linear(ctx, n, 1u64 << 40, |out| ctx.run(&u64s, grid, (out, count, 1 << 40)))?;
-                fill_linear(ctx, n, [3u64, 5], |out| ctx.run(&u128s, grid, (out, count, 3, 5)))?;
+                fill_linear(ctx, n, 0xa7u8, |out| ctx.launch(&u8s, grid, (out, count, 0xa7)))?;
+                fill_linear(ctx, n, 0xa7b6u16, |out| ctx.launch(&u16s, grid, (out, count, 0xa7b6)))?;
+                fill_linear(ctx, n, u32::MAX - 5, |out| ctx.launch(&u32s, grid, (out, count, u32::MAX - 5)))?;
+                fill_linear(ctx, n, 1u64 << 40, |out| ctx.launch(&u64s, grid, (out, count, 1 << 40)))?;
+                fill_linear(ctx, n, [3u64, 5], |out| ctx.launch(&u128s, grid, (out, count, 3, 5)))?;
                 ctx.alloc((linear(&pattern), zeros::<u8>(n + 3)), |(period, mut out)| {
                     let whole = n / 7 * 7;
-                    ctx.run(&repeat, grid, (&mut out, whole as u64, &period, 7))?;
+                    ctx.launch(&repeat, grid, (&mut out, whole as u64, &period, 7))?;
                     let mut expected = vec![0; n + 3];
                     own::fill(&mut expected, n as u64 / 7, &pattern);
                     assert_eq!(out.to_vec()?[..whole], expected[..whole]);
@@ -171,7 +171,7 @@ macro_rules! fill_pitched {
                 $ctx.alloc((pitched::<$element>(width, height),), |(mut image,)| {
                     $padding.paint($ctx, &mut image, 0x11)?;
                     let (pitch, w, h) = (image.pitch() as u64, width as u64, height as u64);
-                    $ctx.run(&kernel, grid, (&mut image, pitch, w, h, $($pattern),+))?;
+                    $ctx.launch(&kernel, grid, (&mut image, pitch, w, h, $($pattern),+))?;
                     let got = $padding.bytes($ctx, &image)?;
                     let mut expected = vec![0x11; got.len()];
                     let value: $element = $value;
@@ -208,7 +208,7 @@ fn pitched_fill_of_any_period(case: &mut Case) -> Result<()> {
                 padding.paint(ctx, &mut image, 0x11)?;
                 let (pitch, bytes, rows) = (image.pitch() as u64, 12 * width as u64, height as u64);
                 let grid = Launch::cover_2d(12 * width, height);
-                ctx.run(&repeat, grid, (&mut image, pitch, bytes, rows, &pattern, 12))?;
+                ctx.launch(&repeat, grid, (&mut image, pitch, bytes, rows, &pattern, 12))?;
                 let got = padding.bytes(ctx, &image)?;
                 let mut expected = vec![0x11; got.len()];
                 own::fill_pitched(&mut expected, pitch, width as u64, rows, &element);
@@ -231,14 +231,14 @@ fn linear_copies(case: &mut Case) -> Result<()> {
             let vectors: Vec<[u32; 4]> = bytemuck::cast_slice(&host).to_vec();
             for grid in [Launch::cover(n), Launch::grid(3, 40)] {
                 ctx.alloc((linear(&host), zeros::<u32>(n + 1)), |(from, mut to)| {
-                    ctx.run(&words, grid, (&from, &mut to, n as u64))?;
+                    ctx.launch(&words, grid, (&from, &mut to, n as u64))?;
                     let mut expected = vec![0; n + 1];
                     own::copy(&host, &mut expected, n as u64);
                     anyhow::ensure!(to.to_vec()? == expected, "{n} words");
                     anyhow::Ok(())
                 })?;
                 ctx.alloc((linear(&vectors), zeros::<[u32; 4]>(n + 1)), |(from, mut to)| {
-                    ctx.run(&quads, grid, (&from, &mut to, n as u64))?;
+                    ctx.launch(&quads, grid, (&from, &mut to, n as u64))?;
                     let mut expected = vec![[0; 4]; n + 1];
                     own::copy(&vectors, &mut expected, n as u64);
                     anyhow::ensure!(to.to_vec()? == expected, "{n} vectors");
@@ -265,7 +265,7 @@ fn pitched_copy(case: &mut Case) -> Result<()> {
                     padding.paint(ctx, &mut to, 0x22)?;
                     let (w, h) = (width as u64, height as u64);
                     let (source, destination) = (from.pitch() as u64, to.pitch() as u64);
-                    ctx.run(
+                    ctx.launch(
                         &copy,
                         Launch::cover_2d(width, height),
                         (&from, source, &mut to, destination, w, h),
@@ -296,7 +296,7 @@ fn stencil(case: &mut Case) -> Result<()> {
                     from.copy_from_host(&host)?;
                     let pitch = from.pitch() as u64;
                     let grid = Launch::cover_2d(width, height);
-                    ctx.run(&stencil, grid, (&from, &mut to, pitch, width as u32, height as u32))?;
+                    ctx.launch(&stencil, grid, (&from, &mut to, pitch, width as u32, height as u32))?;
                     agree(&to.to_vec()?, &expected)
                 },
             )?;
@@ -321,7 +321,7 @@ fn perona_malik(case: &mut Case) -> Result<()> {
                     for _ in 0..3 {
                         let (from, to) = (now.pitch() as u64, next.pitch() as u64);
                         let grid = Launch::cover_2d(width, height);
-                        ctx.run(&step, grid, (&now, from, &mut next, to, w, h, 20.0, 0.2))?;
+                        ctx.launch(&step, grid, (&now, from, &mut next, to, w, h, 20.0, 0.2))?;
                         std::mem::swap(&mut now, &mut next);
                         let before = expected.clone();
                         own::perona_malik(&before, &mut expected, w, h, 20.0, 0.2);
@@ -347,7 +347,7 @@ fn reduce_sum(case: &mut Case) -> Result<()> {
                 let mut expected = vec![0.0; grid as usize];
                 own::reduce_sum(&host, &mut expected, n as u32, grid, block);
                 ctx.alloc((linear(&host), zeros::<f32>(grid as usize)), |(x, mut partial)| {
-                    ctx.run(&reduce, Launch::grid(grid, block), (&x, &mut partial, n as u32))?;
+                    ctx.launch(&reduce, Launch::grid(grid, block), (&x, &mut partial, n as u32))?;
                     agree(&partial.to_vec()?, &expected)
                 })?;
             }
@@ -370,7 +370,7 @@ fn reduce_min_max(case: &mut Case) -> Result<()> {
                 ctx.alloc(
                     (linear(&host), zeros::<i32>(blocks), zeros::<i32>(blocks)),
                     |(x, mut a, mut b)| {
-                        ctx.run(&reduce, Launch::grid(grid, block), (&x, &mut a, &mut b, n as u32))?;
+                        ctx.launch(&reduce, Launch::grid(grid, block), (&x, &mut a, &mut b, n as u32))?;
                         assert_eq!((a.to_vec()?, b.to_vec()?), (least, most), "{n}, {grid} × {block}");
                         anyhow::Ok(())
                     },
@@ -392,7 +392,7 @@ fn shift_off_by_one(case: &mut Case) -> Result<()> {
             let mut expected = vec![0.0; n + 1];
             own::shift_off_by_one(&host, &mut expected, n as u32);
             ctx.alloc((linear(&host), zeros::<f32>(n + 1)), |(x, mut y)| {
-                ctx.run(&shift, Launch::cover(n), (&x, &mut y, n as u32))?;
+                ctx.launch(&shift, Launch::cover(n), (&x, &mut y, n as u32))?;
                 agree(&y.to_vec()?, &expected)
             })?;
         }

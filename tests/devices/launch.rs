@@ -5,7 +5,7 @@ use scoped_gpu::{
     Read, ReadWrite, Write, linear, pitched, zeros,
 };
 
-use crate::harness::{Case, Chapter, Run as _, Test, test};
+use crate::harness::{Case, Chapter, Test, test};
 
 type Add = (Read<f32>, Read<f32>, Write<f32>, u32);
 
@@ -22,7 +22,7 @@ fn dynamic_arguments_that_do_not_fit(case: &mut Case) -> anyhow::Result<()> {
     case.device.scope(|ctx| {
         let kernel = ctx.module(include_str!("../../ptx/add.ptx"))?.kernel::<Dynamic>("add")?;
         let line = line!() + 1;
-        let Err(error) = ctx.run(&kernel, Launch::cover(1), vec![DynamicArgument::new::<u32>(1)]) else {
+        let Err(error) = ctx.launch(&kernel, Launch::cover(1), vec![DynamicArgument::new::<u32>(1)]) else {
             anyhow::bail!("one argument passes for four")
         };
         anyhow::ensure!(matches!(error.kind(), ErrorKind::Signature { .. }), "{error}");
@@ -35,9 +35,9 @@ fn dynamic_arguments_that_do_not_fit(case: &mut Case) -> anyhow::Result<()> {
 fn over_no_elements(case: &mut Case) -> anyhow::Result<()> {
     case.device.scope(|ctx| {
         let null = faults(ctx)?.kernel::<()>("store_null")?;
-        ctx.run(&null, Launch::cover(0), ())?;
-        ctx.run(&null, Launch::cover_2d(0, 5), ())?;
-        ctx.run(&null, Launch::cover_2d(5, 0).block((8, 8)), ())?;
+        ctx.launch(&null, Launch::cover(0), ())?;
+        ctx.launch(&null, Launch::cover_2d(0, 5), ())?;
+        ctx.launch(&null, Launch::cover_2d(5, 0).block((8, 8)), ())?;
         ctx.synchronize()
     })?;
     Ok(())
@@ -48,7 +48,7 @@ fn with_empty_arrays(case: &mut Case) -> anyhow::Result<()> {
     case.device.scope(|ctx| {
         let add = add(ctx)?;
         ctx.alloc((zeros::<f32>(0), zeros::<f32>(0), zeros::<f32>(0)), |(a, b, mut c)| {
-            ctx.run(&add, Launch::grid(2, 32), (&a, &b, &mut c, 0))?;
+            ctx.launch(&add, Launch::grid(2, 32), (&a, &b, &mut c, 0))?;
             ctx.synchronize()
         })
     })?;
@@ -82,7 +82,7 @@ fn beyond_the_limits(case: &mut Case) -> anyhow::Result<()> {
     case.device.scope(|ctx| {
         let null = faults(ctx)?.kernel::<()>("store_null")?;
         for (launch, named) in refused {
-            let error = ctx.run(&null, launch, ()).expect_err(named);
+            let error = ctx.launch(&null, launch, ()).expect_err(named);
             assert!(matches!(error.kind(), ErrorKind::Launch { .. }), "{error}");
             assert!(error.to_string().contains(named), "`{error}` does not name `{named}`");
             ctx.synchronize()?;
@@ -102,10 +102,10 @@ fn at_the_limits(case: &mut Case) -> anyhow::Result<()> {
             Dim3::new(1, limits.block.y, 1),
             Dim3::new(1, 1, limits.block.z),
         ] {
-            ctx.run(&nothing, Launch::grid(1, block), ())?;
+            ctx.launch(&nothing, Launch::grid(1, block), ())?;
         }
-        ctx.run(&nothing, Launch::grid((1, limits.grid.y), 1), ())?;
-        ctx.run(&nothing, Launch::grid(1, 1).shared_bytes(limits.shared_per_block_optin as usize), ())?;
+        ctx.launch(&nothing, Launch::grid((1, limits.grid.y), 1), ())?;
+        ctx.launch(&nothing, Launch::grid(1, 1).shared_bytes(limits.shared_per_block_optin as usize), ())?;
         ctx.synchronize()
     })?;
     Ok(())
@@ -120,7 +120,7 @@ fn shared_memory_opts_in(case: &mut Case) -> anyhow::Result<()> {
         let histogram = module.kernel::<(Read<u8>, ReadWrite<u32>, i32)>("histogram")?;
         ctx.alloc((linear(&data), zeros::<u32>(256)), |(data, mut counts)| {
             let launch = Launch::grid(1, 64).shared_bytes(2 * limits.shared_per_block as usize);
-            ctx.run(&histogram, launch, (&data, &mut counts, 1000))?;
+            ctx.launch(&histogram, launch, (&data, &mut counts, 1000))?;
             counts.to_vec()
         })
     })?;
@@ -136,14 +136,14 @@ fn views_are_arguments(case: &mut Case) -> anyhow::Result<()> {
         let add = add(ctx)?;
         ctx.alloc((linear(&host), pitched::<f32>(4, 3)), |(mut x, mut image)| {
             let (left, mut right) = x.split_at_mut(6);
-            ctx.run(
+            ctx.launch(
                 &add,
                 Launch::cover(3),
                 (left.slice(0..3), left.slice(3..), &mut right.slice_mut(1..), 3),
             )?;
             assert_eq!(x.to_vec()?, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 3.0, 5.0, 7.0]);
             let (top, bottom) = image.split_at_row_mut(1);
-            ctx.run(&add, Launch::cover(4), (x.slice(..4), top.view(), bottom, 4))?;
+            ctx.launch(&add, Launch::cover(4), (x.slice(..4), top.view(), bottom, 4))?;
             assert_eq!(image.to_vec()?, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0]);
             scoped_gpu::ok(())
         })
@@ -157,12 +157,12 @@ fn a_view_is_the_limit(case: &mut Case) -> anyhow::Result<()> {
         let store = faults(ctx)?.kernel::<(ReadWrite<u32>, u64, u32)>("store")?;
         ctx.alloc((zeros::<u32>(10),), |(mut x,)| {
             for offset in [16, (-4i64).cast_unsigned(), 20] {
-                ctx.run(&store, Launch::grid(1, 32), (x.slice_mut(3..7), offset, 0))?;
+                ctx.launch(&store, Launch::grid(1, 32), (x.slice_mut(3..7), offset, 0))?;
                 let error = ctx.synchronize().expect_err("outside the view");
                 let kind = error.fault().map(|fault| &fault.kind);
                 assert_eq!(kind, Some(&FaultKind::OutOfRange), "{error}");
             }
-            ctx.run(&store, Launch::grid(1, 32), (x.slice_mut(3..7), 12, 9))?;
+            ctx.launch(&store, Launch::grid(1, 32), (x.slice_mut(3..7), 12, 9))?;
             assert_eq!(x.to_vec()?, [0, 0, 0, 0, 0, 0, 9, 0, 0, 0]);
             scoped_gpu::ok(())
         })
@@ -179,7 +179,7 @@ fn arguments_live_until_the_launch_ran(case: &mut Case) -> anyhow::Result<()> {
         ctx.alloc((linear(&[1.0f32, 10.0, 100.0]), zeros::<f32>(3)), |(x, mut y)| {
             for factors in (0..50u8).map(|i| vec![f32::from(i); 2]) {
                 let kernel = saxpy.clone();
-                ctx.run(&kernel, Launch::cover(3), (factors[1], x.view(), y.view_mut(), 3))?;
+                ctx.launch(&kernel, Launch::cover(3), (factors[1], x.view(), y.view_mut(), 3))?;
             }
             drop(saxpy);
             y.to_vec()
@@ -201,7 +201,7 @@ fn from_several_threads(case: &mut Case) -> anyhow::Result<()> {
                         let host = vec![f32::from(value); 300];
                         ctx.alloc((linear(&host), zeros::<f32>(300)), |(x, mut sum)| {
                             for _ in 0..5 {
-                                ctx.run(add, Launch::cover(300), (&x, &x, &mut sum, 300))?;
+                                ctx.launch(add, Launch::cover(300), (&x, &x, &mut sum, 300))?;
                             }
                             sum.to_vec()
                         })
@@ -222,11 +222,11 @@ fn budget_of_steps(case: &mut Case) -> anyhow::Result<()> {
     case.device.scope(|ctx| {
         let module = faults(ctx)?;
         let (forever, nothing) = (module.kernel::<()>("forever")?, module.kernel::<()>("nothing")?);
-        ctx.run(&forever, Launch::grid(2, 32).max_steps(1000), ())?;
+        ctx.launch(&forever, Launch::grid(2, 32).max_steps(1000), ())?;
         let error = ctx.synchronize().expect_err("it never ends");
         let kind = error.fault().map(|fault| fault.kind.clone());
         assert_eq!(kind, Some(FaultKind::StepLimit { steps: 1000 }), "{error}");
-        ctx.run(&nothing, Launch::grid(2, 32).max_steps(1000), ())?;
+        ctx.launch(&nothing, Launch::grid(2, 32).max_steps(1000), ())?;
         ctx.synchronize()
     })?;
     Ok(())
@@ -240,7 +240,7 @@ const TESTS: &[Test] = &[
     test!(at_the_limits).shows(&[34]),
     test!(shared_memory_opts_in).shows(&[34]),
     test!(views_are_arguments),
-    test!(a_view_is_the_limit).shows(&[30]).checked(),
+    test!(a_view_is_the_limit).shows(&[30]),
     test!(arguments_live_until_the_launch_ran).shows(&[28]),
     test!(from_several_threads).shows(&[18]),
     test!(budget_of_steps).only_host(),

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use scoped_gpu::{ErrorKind, Launch, Read, ReadWrite, Write, zeros};
 
-use crate::harness::{Case, Chapter, Run as _, Test, test};
+use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
 
 /// Kernels are listed in the order of the text.
@@ -46,8 +46,8 @@ fn kernel_outlives_the_handle(case: &mut Case) -> Result<()> {
             module.kernel::<(ReadWrite<u32>, u32)>("slow_add")?
         };
         ctx.alloc((zeros::<u32>(1),), |(mut x,)| {
-            ctx.run(&kernel, Launch::grid(1, 1), (&mut x, 11))?;
-            ctx.run(&kernel.clone(), Launch::grid(1, 1), (&mut x, 22))?;
+            ctx.launch(&kernel, Launch::grid(1, 1), (&mut x, 11))?;
+            ctx.launch(&kernel.clone(), Launch::grid(1, 1), (&mut x, 22))?;
             x.to_vec()
         })
     })?;
@@ -62,7 +62,7 @@ fn variables_belong_to_their_module(case: &mut Case) -> Result<()> {
         let kernels = [one.kernel::<(Write<u32>,)>("count")?, two.kernel::<(Write<u32>,)>("count")?];
         ctx.alloc((zeros::<u32>(1),), |(mut out,)| {
             for (kernel, expected) in [(0, 6), (0, 7), (1, 6), (0, 8), (1, 7)] {
-                ctx.run(&kernels[kernel], Launch::grid(1, 1), (&mut out,))?;
+                ctx.launch(&kernels[kernel], Launch::grid(1, 1), (&mut out,))?;
                 assert_eq!(out.to_vec()?, [expected]);
             }
             scoped_gpu::ok(())
@@ -75,7 +75,7 @@ fn variables_are_new_in_a_new_scope(case: &Case) -> Result<()> {
     let out = case.device.scope(|ctx| {
         let count = faults(ctx)?.kernel::<(Write<u32>,)>("count")?;
         ctx.alloc((zeros::<u32>(1),), |(mut out,)| {
-            ctx.run(&count, Launch::grid(1, 1), (&mut out,))?;
+            ctx.launch(&count, Launch::grid(1, 1), (&mut out,))?;
             out.to_vec()
         })
     })?;
@@ -127,7 +127,7 @@ fn kernels_are_shared_by_threads(case: &mut Case) -> Result<()> {
         std::thread::scope(|threads| {
             let work = || {
                 ctx.alloc((zeros::<u32>(1),), |(mut x,)| {
-                    ctx.run(&kernel, Launch::grid(1, 1), (&mut x, 5))?;
+                    ctx.launch(&kernel, Launch::grid(1, 1), (&mut x, 5))?;
                     x.to_vec()
                 })
             };

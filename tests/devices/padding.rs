@@ -1,7 +1,6 @@
 //! A pitched array with its padding, which no copy and no fill of the library shows: through a kernel that is given
 //! the array as its bytes. For chapters that hold padding to what it was.
 
-use crate::harness::Run as _;
 use scoped_gpu::{Context, Element, Error, Launch, Module, Pitched, Read, Write, zeros};
 
 /// The kernels for it.
@@ -33,7 +32,7 @@ impl<'ctx> Padding<'ctx> {
     ) -> Result<(), Error> {
         let bytes = Self::span(image);
         let fill = self.fill.kernel::<(Write<T>, u64, u8)>("fill_u8")?;
-        ctx.run(&fill, Launch::cover(bytes), (image, bytes as u64, value))
+        ctx.launch(&fill, Launch::cover(bytes), (image, bytes as u64, value))
     }
 
     /// Every byte, elements and padding.
@@ -46,7 +45,7 @@ impl<'ctx> Padding<'ctx> {
         let copy = self.copy.kernel::<(Read<T>, u64, Write<u8>, u64, u64, u64)>("copy_pitched")?;
         ctx.alloc((zeros::<u8>(bytes),), |(mut out,)| {
             let n = bytes as u64;
-            ctx.run(&copy, Launch::cover(bytes), (image, n, &mut out, n, n, 1))?;
+            ctx.launch(&copy, Launch::cover(bytes), (image, n, &mut out, n, n, 1))?;
             out.to_vec()
         })
     }

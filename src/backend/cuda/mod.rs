@@ -5,6 +5,7 @@
 //! answer the code of that fault, which a newer driver may have invented; so every call that can meet a fault is
 //! declared in `driver`, with an integer as result. Nothing here uses the NULL stream.
 
+mod checked;
 mod codes;
 mod context;
 mod driver;
@@ -15,6 +16,8 @@ mod limits;
 mod mark;
 mod memory;
 mod module;
+mod records;
+mod report;
 mod stream;
 mod table;
 mod transfer;
@@ -24,10 +27,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use self::checked::Plan;
 use self::context::{Context, driver_error};
 use self::launch::Request;
 use self::mark::Marks;
 use self::module::Modules;
+use self::records::Spares;
+use self::report::Checked;
 use self::stream::{Streams, Unfinished};
 use super::{
     AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, FunctionId, HostFunction, LaunchCall, MarkId,
@@ -44,6 +50,7 @@ pub(crate) struct CudaBackend {
     marks: Marks,
     modules: Modules,
     fill: fill::Kernels,
+    spares: Spares,
     /// Ids given out so far, of all sorts together.
     ids: AtomicU64,
 }
@@ -77,6 +84,7 @@ impl CudaBackend {
             marks: Marks::default(),
             modules: Modules::default(),
             fill: fill::Kernels::default(),
+            spares: Spares::default(),
             ids: AtomicU64::new(0),
         })
     }
@@ -85,12 +93,58 @@ impl CudaBackend {
         self.ids.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// Queues a checked launch: the kernel as it is, if every access was proved, else its version with checks.
+    ///
+    /// # Safety
+    /// C1 for its buffers.
+    unsafe fn launch_checked(&self, stream: StreamId, launch: LaunchCall) -> Answer<()> {
+        let kernel = self.modules.get(launch.function)?;
+        let stream = self.streams.get(stream)?;
+        let request = |params| Request {
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.dynamic_shared,
+            params,
+        };
+        let variant = match kernel.checked()?.plan(&launch, &self.context)? {
+            Plan::Proved => {
+                // SAFETY: C1 is the caller's. Every access was proved to lie in the buffers and variables of this launch,
+                // writes in those that may be written (C5).
+                unsafe {
+                    launch::queue(kernel.function(), &stream, &request(&launch.params), &self.context)
+                }?;
+                stream.remember(Unfinished { function: launch.function, location: launch.location });
+                return Ok(());
+            }
+            Plan::Checked(variant) => variant,
+        };
+        let (slot, record) = stream.records().take(stream.handle(), &self.spares, &self.context)?;
+        let params = variant.params(&launch, record);
+        // SAFETY: C1 is the caller's. This version does no access that it has not compared with the limits it is given,
+        // which are those of the launch's buffers, except where that was proved (C5); its parameters are laid out as it
+        // says.
+        let queued = unsafe { launch::queue(&variant.function, &stream, &request(&params), &self.context) };
+        let checked = Checked {
+            variant,
+            grid: launch.grid,
+            block: launch.block,
+            buffers: launch.buffers,
+            max_steps: launch.max_steps,
+            location: launch.location,
+        };
+        stream.records().note(slot, queued.is_ok().then_some(checked));
+        queued?;
+        stream.remember(Unfinished { function: launch.function, location: launch.location });
+        Ok(())
+    }
+
     /// Forgets the handles of a context that is about to go.
     fn forget(&self) {
         self.streams.clear();
         self.marks.clear();
         self.modules.clear();
         self.fill.clear();
+        self.spares.clear();
     }
 }
 
@@ -157,7 +211,7 @@ impl Backend for CudaBackend {
         if !self.context.is_usable() {
             return Ok(());
         }
-        self.streams.destroy(stream, &self.modules, &self.context)
+        self.streams.destroy(stream, &self.modules, &self.spares, &self.context)
     }
 
     fn wait_stream(&self, stream: StreamId) -> Answer<()> {
@@ -264,6 +318,10 @@ impl Backend for CudaBackend {
     unsafe fn launch(&self, stream: StreamId, launch: LaunchCall) -> Answer<()> {
         self.context.alive()?;
         refuse(&launch)?;
+        if launch.access == AccessRule::Checked {
+            // SAFETY: C1 is the caller's.
+            return unsafe { self.launch_checked(stream, launch) };
+        }
         let request = Request {
             grid: launch.grid,
             block: launch.block,
@@ -298,12 +356,9 @@ impl Backend for CudaBackend {
 
 /// What this device does not do.
 fn refuse(launch: &LaunchCall) -> Answer<()> {
-    let what = if launch.access == AccessRule::Checked {
-        "checked launches do not exist on CUDA devices yet: use `launch_unchecked` there, with your own proof that the \
-         kernel stays in its buffers, or run on the host device, which checks every access"
-    } else if launch.counts.is_some() {
+    let what = if launch.counts.is_some() {
         "a CUDA device does not count instructions; the host device does"
-    } else if launch.max_steps.is_some() {
+    } else if launch.access == AccessRule::Unchecked && launch.max_steps.is_some() {
         "an unchecked launch on a CUDA device cannot be ended after a number of steps; the host device can"
     } else {
         return Ok(());

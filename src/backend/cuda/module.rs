@@ -4,8 +4,9 @@ use std::ffi::{CString, c_void};
 use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::checked::CheckedKernel;
 use super::context::{self, Context, driver_error};
 use super::driver::{self, Failure, FunctionHandle, ModuleHandle};
 use super::stream::{Unfinished, quiet};
@@ -59,25 +60,39 @@ pub(super) struct Launched {
 }
 
 /// A kernel that was asked for.
-struct Named {
+pub(super) struct Named {
     module: ModuleId,
     module_name: Arc<str>,
     name: Arc<str>,
     function: Function,
+    ptx: Arc<LoadedPtx>,
+    checked: OnceLock<Answer<CheckedKernel>>,
+}
+
+impl Named {
+    /// The kernel's proofs and versions with checks, begun with its first checked launch.
+    pub(super) fn checked(&self) -> Answer<&CheckedKernel> {
+        self.checked.get_or_init(|| CheckedKernel::new(&self.ptx, &self.name)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The kernel as it is.
+    pub(super) fn function(&self) -> &Function {
+        &self.function
+    }
 }
 
 /// The modules of a context, and their kernels.
 #[derive(Default)]
 pub(super) struct Modules {
-    loaded: Table<Loaded>,
+    loaded: Table<(Loaded, Arc<LoadedPtx>)>,
     functions: Table<Named>,
 }
 
 impl Modules {
     /// Loads a module under this id.
-    pub(super) fn load(&self, id: ModuleId, ptx: &LoadedPtx, context: &Context) -> Answer<()> {
+    pub(super) fn load(&self, id: ModuleId, ptx: &Arc<LoadedPtx>, context: &Context) -> Answer<()> {
         let module = Loaded::new(ptx.source().name(), ptx.source().as_str(), ptx.module().version, context)?;
-        self.loaded.insert(id.0, module);
+        self.loaded.insert(id.0, (module, Arc::clone(ptx)));
         Ok(())
     }
 
@@ -98,10 +113,24 @@ impl Modules {
         let loaded = self.loaded.get(module.0).ok_or_else(|| ErrorKind::Foreign {
             message: format!("module {} is none of this context's", module.0),
         })?;
-        let function = loaded.look_up(name, context)?;
-        let named = Named { module, module_name: Arc::clone(&loaded.name), name: Arc::clone(name), function };
+        let (loaded, ptx) = &*loaded;
+        let named = Named {
+            module,
+            module_name: Arc::clone(&loaded.name),
+            name: Arc::clone(name),
+            function: loaded.look_up(name, context)?,
+            ptx: Arc::clone(ptx),
+            checked: OnceLock::new(),
+        };
         self.functions.insert(id.0, named);
         Ok(())
+    }
+
+    /// The kernel with this id.
+    pub(super) fn get(&self, id: FunctionId) -> Answer<Arc<Named>> {
+        self.functions.get(id.0).ok_or_else(|| ErrorKind::Foreign {
+            message: format!("kernel {} is none of this context's", id.0),
+        })
     }
 
     /// What `use_it` makes of a kernel; it must not wait for the device.
@@ -128,11 +157,16 @@ impl Modules {
 
     /// Unloads a module.
     pub(super) fn unload(&self, id: ModuleId, context: &Context) -> Answer<()> {
-        let Some(module) = self.loaded.remove(id.0) else { return Ok(()) };
-        self.functions.retain(|named| named.module != id);
-        // SAFETY: taken out of the map just now; by C4 and the contract of `unload` no launch of it is queued.
-        let unloaded = unsafe { driver::module_unload(module.handle) };
-        quiet(context, context.answer(unloaded))
+        let Some(removed) = self.loaded.remove(id.0) else { return Ok(()) };
+        let mut answer = Ok(());
+        for named in self.functions.remove_where(|named| named.module == id) {
+            if let Some(Ok(checked)) = named.checked.get() {
+                for variant in checked.take_variants() {
+                    answer = answer.and(variant.module.unload(context));
+                }
+            }
+        }
+        answer.and(removed.0.unload(context))
     }
 
     /// Forgets everything; the context that held it is gone.
@@ -147,6 +181,13 @@ impl Loaded {
     pub(super) fn new(name: &str, text: &str, version: (u32, u32), context: &Context) -> Answer<Self> {
         let handle = compile(name, text, version, context)?;
         Ok(Self { handle, name: Arc::from(name) })
+    }
+
+    /// Unloads it. No launch of it is queued (the contract of `unload`), and nobody uses it again.
+    fn unload(&self, context: &Context) -> Answer<()> {
+        // SAFETY: it was taken out of its table just now, so it is unloaded once, and no launch of it is queued.
+        let unloaded = unsafe { driver::module_unload(self.handle) };
+        quiet(context, context.answer(unloaded))
     }
 
     /// A kernel as the driver knows it.

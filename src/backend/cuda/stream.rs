@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::context::Context;
 use super::driver::{self, StreamHandle};
 use super::module::Modules;
+use super::records::{Records, Spares};
 use super::table::Table;
 use crate::backend::{Answer, FunctionId, HostFunction, StreamId};
 use crate::error::ErrorKind;
@@ -28,6 +29,7 @@ pub(super) struct Unfinished {
 pub(super) struct Stream {
     handle: StreamHandle,
     unfinished: Mutex<Vec<Unfinished>>,
+    records: Records,
 }
 
 // SAFETY: the driver's functions may be called with a stream from any thread on which its context is current.
@@ -42,6 +44,10 @@ pub(super) struct Streams(Table<Stream>);
 impl Stream {
     pub(super) fn handle(&self) -> StreamHandle {
         self.handle
+    }
+
+    pub(super) fn records(&self) -> &Records {
+        &self.records
     }
 
     fn list(&self) -> std::sync::MutexGuard<'_, Vec<Unfinished>> {
@@ -85,7 +91,7 @@ impl Streams {
         // SAFETY: `handle` is a place for the answer; the context is current, as for every call (`make_current`).
         let created = unsafe { driver::stream_create(&mut handle, NON_BLOCKING) };
         context.answer_after(created, || modules.named(&self.unfinished()))?;
-        self.0.insert(id.0, Stream { handle, unfinished: Mutex::default() });
+        self.0.insert(id.0, Stream { handle, unfinished: Mutex::default(), records: Records::default() });
         Ok(())
     }
 
@@ -95,8 +101,15 @@ impl Streams {
     }
 
     /// Destroys a stream.
-    pub(super) fn destroy(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
+    pub(super) fn destroy(
+        &self,
+        id: StreamId,
+        modules: &Modules,
+        spares: &Spares,
+        context: &Context,
+    ) -> Answer<()> {
         let Some(stream) = self.0.remove(id.0) else { return Ok(()) };
+        stream.records.release(spares);
         // SAFETY: taken out of the map just now, so it is destroyed once; by C4 nobody uses the id any more.
         let destroyed = unsafe { driver::stream_destroy(stream.handle) };
         quiet(context, context.answer_after(destroyed, || modules.named(&self.unfinished())))
@@ -110,13 +123,12 @@ impl Streams {
     /// Waits until what the stream has queued has stopped.
     pub(super) fn wait(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
         let stream = self.get(id)?;
-        // SAFETY: the handle is live by C4.
-        let waited = unsafe { driver::stream_synchronize(stream.handle) };
-        if waited.is_ok() {
+        let unfinished = || modules.named(&self.candidates(&stream));
+        let collected = stream.records.collect(stream.handle, context, unfinished);
+        if context.alive().is_ok() {
             stream.list().clear();
-            return Ok(());
         }
-        context.stopped(waited, || modules.named(&self.candidates(&stream)))
+        collected
     }
 
     /// The launches that may have made a fault which a wait for `stream` met: its own, or if it has none, anybody's.

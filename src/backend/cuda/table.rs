@@ -44,9 +44,10 @@ impl<T> Table<T> {
         entries.iter().find(|(_, value)| wanted(value)).map(|(id, _)| *id)
     }
 
-    /// Removes those that `keep` refuses.
-    pub(super) fn retain(&self, keep: impl Fn(&T) -> bool) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|(_, value)| keep(value));
+    /// Takes out those that `wanted` accepts.
+    pub(super) fn remove_where(&self, wanted: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
+        let mut entries = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        entries.extract_if(.., |(_, value)| wanted(value)).map(|(_, value)| value).collect()
     }
 
     /// All of them, in the order of their ids.

@@ -7,7 +7,8 @@ use super::program::Program;
 use super::registers::LANES;
 use crate::backend::host::memory::{FIRST_SLOT, Memory, MemoryError, slot_of};
 use crate::dim::Dim3;
-use crate::fault::{Access, Fault, FaultKind, NearBuffer, Site, SourceLine, Space};
+use crate::fault::{Access, Fault, FaultKind, NearBuffer, Site, Space};
+use crate::ptx::site as place;
 
 /// Addresses below this are called a null pointer with an index.
 const NULL_LIMIT: u64 = 1 << 20;
@@ -38,29 +39,7 @@ pub(super) fn site(
     block: [u32; 3],
     thread: u32,
 ) -> Option<Site> {
-    let (module, source) = (&program.module, &program.source);
-    let inst = program.inst(function, pc)?;
-    let text = source.as_str();
-    let start = (inst.span.start as usize).min(text.len());
-    let line_start = text.as_bytes()[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let line = source.line_text(inst.line).to_owned();
-    let column = start - line_start;
-    let length =
-        (inst.span.end.saturating_sub(inst.span.start) as usize).min(line.len().saturating_sub(column));
-    let mut site = Site::new(inst.line, column as u32 + 1, line, length as u32);
-    site.source = inst.location.and_then(|id| {
-        let location = module.locations.get(id.0 as usize)?;
-        let file = module.file(location.file)?;
-        Some(SourceLine { file: file.path.clone(), line: location.line })
-    });
-    site.block = block;
-    site.thread = unflatten(thread, extent);
-    Some(site)
-}
-
-fn unflatten(thread: u32, extent: Dim3) -> [u32; 3] {
-    let (x, y) = (extent.x.max(1), extent.y.max(1));
-    [thread % x, thread / x % y, thread / x / y]
+    place::site(&program.module, &program.source, extent, function, pc, block, thread)
 }
 
 fn outside(memory: &Memory, address: u64) -> FaultKind {

@@ -1,0 +1,225 @@
+//! What a checked launch runs: the kernel as it is where every access was proved, else a version of it with checks for
+//! the others, which is written and compiled once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use super::context::Context;
+use super::module::{Function, Loaded};
+use crate::backend::{Answer, LaunchBuffer, LaunchCall};
+use crate::error::ErrorKind;
+use crate::ptx::LoadedPtx;
+use crate::ptx::bounds::proof::{
+    Analysis, BufferFacts, LaunchFacts, ProofCache, SiteKind, Verdict, Verdicts, alignment_of,
+};
+use crate::ptx::bounds::rewrite::record::MOST_THREADS;
+use crate::ptx::bounds::rewrite::{
+    ExtraValue, Open, RewriteOptions, Rewritten, SiteSet, rewrite, stops_by_itself,
+};
+use crate::ptx::ir;
+
+/// Sets of open places for which a kernel's versions are kept.
+const KEPT: usize = 64;
+
+/// A kernel's proofs and its versions with checks.
+pub(super) struct CheckedKernel {
+    ptx: Arc<LoadedPtx>,
+    name: Arc<str>,
+    id: ir::FunctionId,
+    proofs: ProofCache,
+    /// It can trap, fail an assertion or call, which the version with checks makes harmless.
+    stops: bool,
+    variants: Mutex<Variants>,
+}
+
+#[derive(Default)]
+struct Variants {
+    /// Every version, by what it checks.
+    made: Vec<Arc<Variant>>,
+    /// Which version belongs to which verdicts: launches of one shape bring the same ones.
+    by_verdicts: Vec<(Arc<Verdicts>, bool, Arc<Variant>)>,
+}
+
+/// A version with checks.
+pub(super) struct Variant {
+    pub(super) ptx: Arc<LoadedPtx>,
+    pub(super) kernel: Arc<str>,
+    pub(super) rewritten: Rewritten,
+    pub(super) function: Function,
+    buffers: SmallVec<[usize; 8]>,
+    open: SiteSet,
+    steps: bool,
+    pub(super) module: Loaded,
+}
+
+/// What to run.
+pub(super) enum Plan {
+    /// The kernel itself: nothing can go wrong.
+    Proved,
+    /// This version, with a record.
+    Checked(Arc<Variant>),
+}
+
+impl CheckedKernel {
+    pub(super) fn new(ptx: &Arc<LoadedPtx>, name: &Arc<str>) -> Answer<Self> {
+        let Some((id, _)) = ptx.module().function(name) else {
+            return Err(ErrorKind::NotSupported { message: format!("kernel `{name}` has no code") });
+        };
+        Ok(Self {
+            ptx: Arc::clone(ptx),
+            name: Arc::clone(name),
+            id,
+            proofs: ProofCache::new(Analysis::new(ptx.module(), id)),
+            stops: stops_by_itself(ptx, name),
+            variants: Mutex::default(),
+        })
+    }
+
+    /// What a launch runs.
+    pub(super) fn plan(&self, call: &LaunchCall, context: &Context) -> Answer<Plan> {
+        let buffers: SmallVec<[BufferFacts; 8]> = call.buffers.iter().map(facts).collect();
+        let verdicts = self.proofs.prove(&LaunchFacts {
+            grid: call.grid,
+            block: call.block,
+            dynamic_shared: call.dynamic_shared,
+            params: &call.params,
+            buffers: &buffers,
+        });
+        let steps = call.max_steps.is_some();
+        if verdicts.all_proved() && !self.stops && !steps {
+            return Ok(Plan::Proved);
+        }
+        if call.grid.count() * call.block.count() >= u128::from(MOST_THREADS) {
+            return Err(ErrorKind::NotSupported {
+                message: format!(
+                    "kernel `{}`: a checked launch of {} threads; at most {MOST_THREADS} can be told apart",
+                    self.name,
+                    call.grid.count() * call.block.count()
+                ),
+            });
+        }
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |(known, with, _): &&(Arc<Verdicts>, bool, Arc<Variant>)| {
+            *with == steps && Arc::ptr_eq(known, &verdicts)
+        };
+        if let Some((.., variant)) = variants.by_verdicts.iter().find(same) {
+            return Ok(Plan::Checked(Arc::clone(variant)));
+        }
+        let open = self.open(&verdicts);
+        let arguments: SmallVec<[usize; 8]> = call.buffers.iter().map(|buffer| buffer.argument).collect();
+        let same =
+            |known: &&Arc<Variant>| known.steps == steps && known.buffers == arguments && known.open == open;
+        let variant = match variants.made.iter().find(same) {
+            Some(variant) => Arc::clone(variant),
+            None => {
+                let variant = Arc::new(self.make(arguments, open, steps, context)?);
+                variants.made.push(Arc::clone(&variant));
+                variant
+            }
+        };
+        if variants.by_verdicts.len() == KEPT {
+            variants.by_verdicts.remove(0);
+        }
+        variants.by_verdicts.push((verdicts, steps, Arc::clone(&variant)));
+        Ok(Plan::Checked(variant))
+    }
+
+    /// Every version, to be unloaded.
+    pub(super) fn take_variants(&self) -> Vec<Arc<Variant>> {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        variants.by_verdicts.clear();
+        std::mem::take(&mut variants.made)
+    }
+
+    /// What the verdicts leave to be checked.
+    fn open(&self, verdicts: &Verdicts) -> SiteSet {
+        let mut open: BTreeMap<u32, Open> = BTreeMap::new();
+        for index in verdicts.open() {
+            let (Some(site), Some(verdict)) =
+                (self.proofs.analysis().sites().get(index), verdicts.all().get(index))
+            else {
+                continue;
+            };
+            if site.function != self.id {
+                continue;
+            }
+            let need = match verdict {
+                Verdict::Dead => continue,
+                Verdict::Open { .. } => Open::WHOLLY,
+                // In range, so it is open for its alignment, or because it writes to what may only be read.
+                Verdict::Proved { aligned, .. } => {
+                    Open { range: *aligned || site.kind != SiteKind::Load, alignment: !aligned }
+                }
+            };
+            let known = open.entry(site.pc).or_insert(Open { range: false, alignment: false });
+            known.range |= need.range;
+            known.alignment |= need.alignment;
+        }
+        SiteSet::These(open)
+    }
+
+    fn make(
+        &self,
+        buffers: SmallVec<[usize; 8]>,
+        open: SiteSet,
+        steps: bool,
+        context: &Context,
+    ) -> Answer<Variant> {
+        let options = RewriteOptions { diagnose: false, count_back_edges: steps };
+        let rewritten = rewrite(&self.ptx, &self.name, &buffers, &open, options).map_err(|refused| {
+            ErrorKind::NotSupported {
+                message: format!(
+                    "kernel `{}` cannot be launched with checks on a GPU: {refused}; the host device runs it checked, \
+                     `launch_unchecked` runs it here",
+                    self.name
+                ),
+            }
+        })?;
+        let module =
+            Loaded::new(self.ptx.source().name(), &rewritten.text, self.ptx.module().version, context)?;
+        let function = module.look_up(&rewritten.kernel, context)?;
+        Ok(Variant {
+            ptx: Arc::clone(&self.ptx),
+            kernel: Arc::clone(&self.name),
+            rewritten,
+            function,
+            buffers,
+            open,
+            steps,
+            module,
+        })
+    }
+}
+
+impl Variant {
+    /// The parameter block of a launch: the kernel's own parameters, then what the checks need.
+    pub(super) fn params(&self, call: &LaunchCall, record: u64) -> SmallVec<[u8; 64]> {
+        let mut params = call.params.clone();
+        params.resize(self.rewritten.params.offset as usize, 0);
+        for value in &self.rewritten.params.values {
+            let value = match value {
+                ExtraValue::Record => record,
+                ExtraValue::Steps => call.max_steps.unwrap_or(u64::MAX).min(i64::MAX as u64),
+                ExtraValue::Limit(limit) => {
+                    let buffer = call.buffers.iter().find(|buffer| buffer.argument == limit.parameter);
+                    buffer.map_or(0, |buffer| limit.value(buffer.address, buffer.bytes, buffer.writable))
+                }
+            };
+            params.extend_from_slice(&value.to_le_bytes());
+        }
+        params
+    }
+}
+
+fn facts(buffer: &LaunchBuffer) -> BufferFacts {
+    BufferFacts {
+        param: buffer.argument,
+        offset: 0,
+        bytes: buffer.bytes,
+        align: alignment_of(buffer.address),
+        writable: buffer.writable,
+        contents: None,
+    }
+}

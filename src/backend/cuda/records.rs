@@ -1,0 +1,208 @@
+//! The records of checked launches of one stream: where kernels write what they did wrong, and reading it when the
+//! stream is waited for. What a record says as a fault stands in `report`.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::context::Context;
+use super::driver::{self, StreamHandle};
+use super::memory;
+use super::module::Launched;
+use super::report::Checked;
+use crate::backend::Answer;
+use crate::error::ErrorKind;
+use crate::ptx::bounds::rewrite::record::{BYTES, EMPTY, read};
+
+/// Checked launches that a stream can have queued; one more waits.
+const SLOTS: usize = 256;
+/// Size of the records of a stream in bytes.
+const BLOCK_BYTES: usize = SLOTS * BYTES;
+const WORDS: usize = BYTES / 8;
+
+/// Records on the device, and page-locked memory to read them through; one empty record lies behind.
+#[derive(Clone, Copy)]
+struct Block {
+    device: u64,
+    host: NonNull<u64>,
+}
+
+/// Blocks that streams gave back, all their records empty: making one takes milliseconds.
+#[derive(Default)]
+pub(super) struct Spares(Mutex<Vec<Block>>);
+
+impl Spares {
+    /// Forgets them; the context that held them is gone.
+    pub(super) fn clear(&self) {
+        lock(&self.0).clear();
+    }
+}
+
+/// The records of one stream.
+#[derive(Default)]
+pub(super) struct Records {
+    state: Mutex<State>,
+    /// Held while records are read back: there is one place for them.
+    reading: Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Made with the first checked launch that is not proved.
+    block: Option<Block>,
+    free: Vec<usize>,
+    launched: Vec<(usize, Checked)>,
+    /// The fault of a launch whose record had to be read before anybody waited.
+    kept: Option<ErrorKind>,
+}
+
+// SAFETY: a block's addresses are used under the two locks of its `Records` only.
+unsafe impl Send for Block {}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Block {
+    /// A block of empty records, which `stream` fills before anything that is queued on it later.
+    fn new(stream: StreamHandle, context: &Context) -> Answer<Self> {
+        let device = memory::allocate(BLOCK_BYTES, context)?;
+        let host = match memory::allocate_pinned(BLOCK_BYTES + BYTES, context) {
+            Ok(host) => host.cast::<u64>(),
+            Err(error) => {
+                // SAFETY: allocated just now, used by nobody.
+                let _ = unsafe { memory::free(device, context) };
+                return Err(error);
+            }
+        };
+        for word in 0..(SLOTS + 1) * WORDS {
+            // SAFETY: the word lies in the memory that was allocated just now, which is aligned to more than 8 bytes.
+            let place = unsafe { host.add(word) };
+            // SAFETY: as above; nobody else knows it yet.
+            unsafe { place.write(EMPTY[word % WORDS]) };
+        }
+        let block = Self { device, host };
+        // SAFETY: both sides have the size that is said; the page-locked one is not written until the stream was waited
+        // for (`collect`), and neither is freed while the context lives.
+        context.answer(unsafe { driver::copy_to_device(device, block.at(0), BLOCK_BYTES, stream) })?;
+        Ok(block)
+    }
+
+    fn slot(&self, slot: usize) -> u64 {
+        self.device + (slot * BYTES) as u64
+    }
+
+    /// Where a slot's record is read; slot `SLOTS` is always empty.
+    fn at(&self, slot: usize) -> *mut c_void {
+        self.host.as_ptr().wrapping_add(slot * WORDS).cast()
+    }
+
+    /// A record that was copied back.
+    fn read(&self, slot: usize) -> [u64; WORDS] {
+        let place = self.at(slot).cast::<[u64; WORDS]>();
+        // SAFETY: the slot is one of the block's; the copy back was waited for, and the next one is not queued while
+        // `reading` is held, so nobody writes here. Every bit pattern is a value.
+        unsafe { place.read() }
+    }
+}
+
+impl Records {
+    /// The device address of an empty record for a launch that is about to be queued.
+    ///
+    /// Where all are in use, the stream is waited for; a fault met there is kept for whoever waits next.
+    pub(super) fn take(
+        &self,
+        stream: StreamHandle,
+        spares: &Spares,
+        context: &Context,
+    ) -> Answer<(usize, u64)> {
+        loop {
+            {
+                let mut state = lock(&self.state);
+                let block = match state.block {
+                    Some(block) => block,
+                    None => {
+                        let spare = lock(&spares.0).pop();
+                        let block = spare.map_or_else(|| Block::new(stream, context), Ok)?;
+                        state.free = (0..SLOTS).rev().collect();
+                        *state.block.insert(block)
+                    }
+                };
+                if let Some(slot) = state.free.pop() {
+                    return Ok((slot, block.slot(slot)));
+                }
+            }
+            let collected = self.collect(stream, context, Vec::new);
+            match collected {
+                Err(fault @ ErrorKind::Fault(_)) if context.alive().is_ok() => {
+                    lock(&self.state).kept.get_or_insert(fault);
+                }
+                other => other?,
+            }
+        }
+    }
+
+    /// Notes a launch that was queued with this record, or gives the record back if it was not.
+    pub(super) fn note(&self, slot: usize, queued: Option<Checked>) {
+        let mut state = lock(&self.state);
+        match queued {
+            Some(launch) => state.launched.push((slot, launch)),
+            None => state.free.push(slot),
+        }
+    }
+
+    /// Waits for the stream, and returns the first fault of its checked launches since the last wait.
+    pub(super) fn collect(
+        &self,
+        stream: StreamHandle,
+        context: &Context,
+        unfinished: impl FnOnce() -> Vec<Launched>,
+    ) -> Answer<()> {
+        let _reading = lock(&self.reading);
+        let (block, launched) = {
+            let mut state = lock(&self.state);
+            (state.block, std::mem::take(&mut state.launched))
+        };
+        let block = block.filter(|_| !launched.is_empty());
+        let copied = block.map_or(Ok(()), |block| {
+            // SAFETY: both sides have this size; the page-locked one is read below, after the wait, and by nobody else
+            // meanwhile, as `reading` is held.
+            unsafe { driver::copy_to_host(block.at(0), block.device, BLOCK_BYTES, stream) }
+        });
+        // SAFETY: the stream is live by C4.
+        let waited = unsafe { driver::stream_synchronize(stream) };
+        context.stopped(waited, unfinished)?;
+        context.answer(copied)?;
+        let mut first = lock(&self.state).kept.take();
+        if let Some(block) = block {
+            let mut cleared = false;
+            for (slot, launch) in launched {
+                if let Some(recorded) = read(&block.read(slot)) {
+                    first.get_or_insert_with(|| ErrorKind::Fault(Box::new(launch.fault(recorded))));
+                    // SAFETY: an empty record lies behind the others; both sides stay.
+                    let copied =
+                        unsafe { driver::copy_to_device(block.slot(slot), block.at(SLOTS), BYTES, stream) };
+                    context.answer(copied)?;
+                    cleared = true;
+                }
+                lock(&self.state).free.push(slot);
+            }
+            if cleared {
+                // The block may go to another stream.
+                // SAFETY: the stream is live by C4.
+                let waited = unsafe { driver::stream_synchronize(stream) };
+                context.stopped(waited, Vec::new)?;
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Gives the records of a stream that was waited for to whoever needs some next. Such that are still in use stay
+    /// until the context goes.
+    pub(super) fn release(&self, spares: &Spares) {
+        let mut state = lock(&self.state);
+        if state.launched.is_empty() && state.free.len() == SLOTS {
+            lock(&spares.0).extend(state.block.take());
+        }
+    }
+}
