@@ -24,6 +24,9 @@ struct Tally {
     launches: u64,
     sites: u64,
     proved: u64,
+    /// Launches that ran too long.
+    endless: u64,
+    /// Launches that went wrong at something that was not proved.
     faults: u64,
 }
 
@@ -77,7 +80,10 @@ impl Trial<'_> {
             max_steps: Some(4000),
         };
         if let Err(fault) = run(&mut memory, &request, &mut |_| {}) {
-            tally.faults += 1;
+            match fault.kind {
+                FaultKind::StepLimit { .. } => tally.endless += 1,
+                _ => tally.faults += 1,
+            }
             if let Some(wrong) = self.refuted(&verdicts, &fault) {
                 let args = &self.args;
                 panic!(
