@@ -1,8 +1,6 @@
 //! Random kernels: loops with large steps and either sign, countdowns, masks, guards, pointers that walk, shared and
 //! local memory. They need not make sense; whatever is proved of them must be true.
 
-use std::fmt::Write;
-
 /// A sequence of choices that a seed fixes (splitmix64).
 pub(super) struct Choices(pub(super) u64);
 
@@ -257,11 +255,17 @@ impl Writer<'_> {
             }
             1 => {
                 let slot = self.choices.below(15) * 4;
-                let mut line = String::new();
-                let _ = write!(line, "st.local.u32 [l+{slot}], {index};");
-                self.line(&line);
+                self.line(&format!("st.local.u32 [l+{slot}], {index};"));
+                if self.choices.below(2) == 0 {
+                    let (p, other) = (self.comparison(), self.reg());
+                    self.line(&format!("@{p} st.local.u32 [l+{slot}], {other};"));
+                }
                 let (d, slot) = (self.reg(), self.choices.of(&[slot, slot, 8]));
                 self.line(&format!("ld.local.u32 {d}, [l+{slot}];"));
+                if self.choices.below(2) == 0 {
+                    self.line(&format!("add.s32 %r12, %r10, {d};"));
+                    self.access("shared", "%r12");
+                }
             }
             _ => {
                 self.line("add.s32 %r12, %r10, %r12;");

@@ -4,15 +4,14 @@
 
 use std::sync::Arc;
 
-use super::super::{BufferFacts, LaunchFacts};
-use super::super::{Region, Verdict, Verdicts, alignment_of};
+use super::super::{BufferFacts, Contents, LaunchFacts, Region, Verdict, Verdicts, alignment_of};
 use super::generated::{Choices, kernel};
 use super::{Kernel, Shape, Value, corpus, shapes};
 use crate::backend::host::interp::{AccessRule, LaunchBuffer, LaunchRequest, Program, run};
 use crate::backend::host::memory::Memory;
 use crate::dim::Dim3;
 use crate::fault::{Fault, FaultKind};
-use crate::ptx::ir::{Hint, Module, Op, Operand, Space};
+use crate::ptx::ir::{Hint, Module, Op, Operand, Space, Type};
 use crate::ptx::source::Source;
 
 /// Bytes around each buffer that the launch is not given.
@@ -24,6 +23,9 @@ struct Tally {
     launches: u64,
     sites: u64,
     proved: u64,
+    /// Launches that ran too long.
+    endless: u64,
+    /// Launches that went wrong at something that was not proved.
     faults: u64,
 }
 
@@ -52,6 +54,9 @@ impl Trial<'_> {
             buffer.align = alignment_of(address);
             let at = (function.params[buffer.param].offset + buffer.offset) as usize;
             params[at..at + 8].copy_from_slice(&address.to_le_bytes());
+            if choices.below(4) == 0 {
+                fill(&mut memory, address, buffer, choices);
+            }
         }
         let (grid, block, dynamic_shared) = (self.grid, self.block, self.dynamic_shared);
         let facts = LaunchFacts { grid, block, dynamic_shared, params: &params, buffers: &buffers };
@@ -77,7 +82,10 @@ impl Trial<'_> {
             max_steps: Some(4000),
         };
         if let Err(fault) = run(&mut memory, &request, &mut |_| {}) {
-            tally.faults += 1;
+            match fault.kind {
+                FaultKind::StepLimit { .. } => tally.endless += 1,
+                _ => tally.faults += 1,
+            }
             if let Some(wrong) = self.refuted(&verdicts, &fault) {
                 let args = &self.args;
                 panic!(
@@ -96,16 +104,21 @@ impl Trial<'_> {
             return None;
         }
         let line = fault.site.as_ref()?.line;
-        let mut here =
-            self.kernel.analysis.sites().iter().zip(verdicts.all()).filter(|(site, _)| site.line == line);
-        here.find_map(|(site, verdict)| match verdict {
+        let open: Vec<usize> = verdicts.open().collect();
+        let sites = self.kernel.analysis.sites().iter().zip(verdicts.all()).enumerate();
+        let mut here = sites.filter(|(_, (site, _))| site.line == line);
+        here.find_map(|(index, (site, verdict))| match verdict {
             Verdict::Dead => Some(format!("line {line} was to be dead")),
-            Verdict::Proved { aligned, .. }
-                if fault.kind != Trap && (*aligned || fault.kind != Misaligned) =>
-            {
-                Some(format!("{site:?} was {verdict:?}"))
+            Verdict::Proved { aligned, .. } => {
+                let claimed = match fault.kind {
+                    Trap => false,
+                    Misaligned => *aligned,
+                    ReadOnly => !open.contains(&index),
+                    _ => true,
+                };
+                claimed.then(|| format!("{site:?} was {verdict:?}"))
             }
-            _ => None,
+            Verdict::Open { .. } => None,
         })
     }
 
@@ -125,7 +138,12 @@ impl Trial<'_> {
             let Some((lo, end)) = ranges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else { continue };
             let at = (function.params[buffer.param].offset + buffer.offset) as usize;
             let address = u64::from_le_bytes(params[at..at + 8].try_into().unwrap()) + lo;
-            given.push(LaunchBuffer { argument: buffer.param, address, bytes: end - lo, writable: true });
+            given.push(LaunchBuffer {
+                argument: buffer.param,
+                address,
+                bytes: end - lo,
+                writable: buffer.writable,
+            });
         }
         given
     }
@@ -133,21 +151,22 @@ impl Trial<'_> {
     /// The module with open accesses replaced and dead ones made traps.
     fn with_open_sites_out(&self, verdicts: &Verdicts, choices: &mut Choices) -> Module {
         let mut module = Module::clone(&self.kernel.module);
-        for (site, verdict) in self.kernel.analysis.sites().iter().zip(verdicts.all()) {
+        let open: Vec<usize> = verdicts.open().collect();
+        for (index, (site, verdict)) in self.kernel.analysis.sites().iter().zip(verdicts.all()).enumerate() {
             let inst = &mut module.functions[site.function.0 as usize].code[site.pc as usize];
-            let is_open = matches!(verdict, Verdict::Open { .. } | Verdict::Proved { aligned: false, .. });
+            let is_open = open.contains(&index);
             if matches!(verdict, Verdict::Dead) {
                 inst.op = Op::Trap;
                 continue;
             }
             let (dsts, ty) = match &inst.op {
-                Op::Load(load) if is_open => (&load.dsts, load.ty),
-                Op::Atomic(atomic) if is_open => (&atomic.dsts, atomic.ty),
-                Op::Store(_) if is_open => {
+                op if is_open && writes_only(op) => {
                     let what = Hint::GridDependencyControl;
                     inst.op = Op::Hint { what, address: None, space: Space::Generic };
                     continue;
                 }
+                Op::Load(load) if is_open => (&load.dsts, load.ty),
+                Op::Atomic(atomic) if is_open => (&atomic.dsts, atomic.ty),
                 _ => continue,
             };
             let [Some(dst)] = dsts[..] else { continue };
@@ -159,6 +178,25 @@ impl Trial<'_> {
             inst.op = Op::Mov { dst, src: Operand::Imm(value << (64 - width) >> (64 - width)) };
         }
         module
+    }
+}
+
+/// A store, or an atomic operation whose old value nobody wants.
+fn writes_only(op: &Op) -> bool {
+    matches!(op, Op::Store(_)) || matches!(op, Op::Atomic(atomic) if atomic.dsts.is_empty())
+}
+
+/// Makes a buffer one of indices in a known range, which the launch may not write.
+fn fill(memory: &mut Memory, address: u64, buffer: &mut BufferFacts, choices: &mut Choices) {
+    let ty = choices.of(&[Type::U32, Type::S32]);
+    let low = if ty == Type::S32 { choices.below(9) as i128 - 4 } else { choices.below(4).into() };
+    let span = 1 + choices.below(60);
+    buffer.writable = false;
+    buffer.contents = Some(Contents { ty, min: low, max: low + i128::from(span) - 1 });
+    let bytes = memory.bytes_mut(address, buffer.bytes as usize).unwrap();
+    for element in bytes.chunks_exact_mut(4) {
+        let value = low + i128::from(choices.below(span));
+        element.copy_from_slice(&(value as u32).to_le_bytes());
     }
 }
 
