@@ -16,7 +16,7 @@ build() {
     local name=$1 program
     shift
     program=$(cargo "$@" --features cuda --message-format=json 2>"$folder/build.log" |
-        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
+        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1) || true
     [ -n "$program" ] || { cat "$folder/build.log" >&2; exit 1; }
     cp "$program" "$folder/$name"
     strip --strip-debug "$folder/$name" 2>/dev/null || true
