@@ -122,14 +122,28 @@ impl Ledger {
     ) -> Answer<()> {
         let now = Use { stream, moment: self.moment(stream) + 1 };
         let mut after: SmallVec<[Use; 4]> = SmallVec::new();
+        let Self { allocations, clocks, .. } = self;
         for touch in touches {
-            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
-                let writer = allocation.last_write.iter();
-                let readers = allocation.reads.iter().filter(|_| touch.write);
-                after.extend(writer.chain(readers).filter(|earlier| earlier.stream != stream).copied());
-                // Noted before it is queued: if that fails, somebody waits for a moment that means the next operation.
-                allocation.note(now, touch.write);
+            let Some(allocation) = allocations.get_mut(&touch.entry) else { continue };
+            if let Some(earlier) = allocation.last_write
+                && earlier.stream != stream
+            {
+                if has_stopped(clocks, earlier) {
+                    // So that it is not asked again.
+                    allocation.last_write = None;
+                } else {
+                    after.push(earlier);
+                }
             }
+            if touch.write {
+                for &earlier in &allocation.reads {
+                    if earlier.stream != stream && !has_stopped(clocks, earlier) {
+                        after.push(earlier);
+                    }
+                }
+            }
+            // Noted before it is queued: if that fails, somebody waits for a moment that means the next operation.
+            allocation.note(now, touch.write);
         }
         for earlier in after {
             self.follow(backend, stream, earlier)?;
@@ -140,9 +154,6 @@ impl Ledger {
     }
 
     fn follow(&mut self, backend: &dyn Backend, stream: StreamId, earlier: Use) -> Answer<()> {
-        if self.has_stopped(earlier) {
-            return Ok(());
-        }
         let seen = self.clocks.get(&stream).and_then(|clock| {
             clock.seen.iter().find(|(other, _)| *other == earlier.stream).map(|(_, moment)| *moment)
         });
@@ -169,8 +180,7 @@ impl Ledger {
     }
 
     fn has_stopped(&self, use_: Use) -> bool {
-        // A stream that is gone was waited for before it went.
-        self.clocks.get(&use_.stream).is_none_or(|clock| clock.stopped >= use_.moment)
+        has_stopped(&self.clocks, use_)
     }
 
     /// How many operations the stream has queued so far.
@@ -209,6 +219,11 @@ impl Ledger {
             Some(_) => Standing::Elsewhere,
         }
     }
+}
+
+fn has_stopped(clocks: &BTreeMap<StreamId, Clock>, use_: Use) -> bool {
+    // A stream that is gone was waited for before it went.
+    clocks.get(&use_.stream).is_none_or(|clock| clock.stopped >= use_.moment)
 }
 
 impl Allocation {

@@ -85,7 +85,9 @@ impl<'k> Binder<'k> {
             bytes: region.span() as u64,
             writable,
         });
-        self.touches.extend(region.block.touch(writable));
+        if let Some(touch) = region.block.touch(writable) {
+            self.touches.push(touch);
+        }
         self.put(&address.to_le_bytes());
     }
 }

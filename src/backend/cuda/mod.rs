@@ -144,7 +144,7 @@ impl CudaBackend {
         self.marks.clear();
         self.modules.clear();
         self.fill.clear();
-        self.spares.clear();
+        self.spares.clear(&self.context);
     }
 }
 
@@ -364,6 +364,12 @@ fn refuse(launch: &LaunchCall) -> Answer<()> {
         return Ok(());
     };
     Err(ErrorKind::NotSupported { message: format!("kernel `{}`: {what}", launch.kernel) })
+}
+
+impl Drop for CudaBackend {
+    fn drop(&mut self) {
+        self.forget();
+    }
 }
 
 impl fmt::Debug for CudaBackend {

@@ -32,9 +32,16 @@ struct Block {
 pub(super) struct Spares(Mutex<Vec<Block>>);
 
 impl Spares {
-    /// Forgets them; the context that held them is gone.
-    pub(super) fn clear(&self) {
-        lock(&self.0).clear();
+    /// Gives them back to the driver, or forgets them where their context cannot be used any more.
+    pub(super) fn clear(&self, context: &Context) {
+        let usable = context.is_usable() && context.make_current().is_ok();
+        for block in lock(&self.0).drain(..).filter(|_| usable) {
+            // What these answer does not matter: the context, which goes next, gives back what they did not.
+            // SAFETY: no stream has the block, so no launch that uses its records is queued.
+            let _ = unsafe { memory::free(block.device, context) };
+            // SAFETY: streams were waited for before they gave the block back.
+            let _ = unsafe { memory::free_pinned(block.host.cast(), context) };
+        }
     }
 }
 
