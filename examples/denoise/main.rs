@@ -22,8 +22,7 @@ struct Options {
     /// The device: `host` or `cuda:N`; without it, the default device.
     #[arg(long)]
     device: Option<String>,
-    /// Launches without checks, which is what a CUDA device needs as yet: the kernel's accesses are then vouched for by
-    /// this program (they pass the host device's checks), not by the library.
+    /// Launches without checks: the kernel's accesses are then vouched for by this program, not by the library.
     #[arg(long)]
     unchecked: bool,
     /// Steps of diffusion.

@@ -83,7 +83,10 @@ impl Launch {
         self
     }
 
-    /// Ends a kernel that runs for more than `steps` instructions of a warp, with an error. Off by default.
+    /// Ends a kernel that takes too long, with an error. Off by default.
+    ///
+    /// The host device counts instructions of a warp, a CUDA device each thread's jumps back: a kernel that ends at all
+    /// within `steps` instructions ends within `steps` jumps.
     #[must_use]
     pub fn max_steps(mut self, steps: u64) -> Self {
         self.max_steps = Some(steps);
@@ -174,8 +177,14 @@ impl<'ctx> Context<'ctx> {
     /// # scoped_gpu::ok(())
     /// ```
     ///
+    /// On a CUDA device most accesses are proved in range before the launch, and cost nothing; the others are checked by
+    /// instructions that are inserted into the kernel, once for each kind of launch. A thread goes on after a wrong
+    /// access, with zeros for what it could not load. With several faults, the one of the first thread in the grid is
+    /// reported.
+    ///
     /// # Errors
-    /// [`ErrorKind::Launch`] for a grid, block or shared memory that the device does not allow.
+    /// [`ErrorKind::Launch`] for a grid, block or shared memory that the device does not allow;
+    /// [`ErrorKind::NotSupported`] for a kernel that a CUDA device cannot run checked.
     #[track_caller]
     #[doc(alias = "cudaLaunchKernel")]
     pub fn launch<S: Signature, A: Arguments<'ctx, S>>(
