@@ -223,6 +223,9 @@ pub(crate) struct LaunchCall {
     pub(crate) strict: bool,
     /// Budget in steps; `None`: endless.
     pub(crate) max_steps: Option<u64>,
+    /// Check also what can be proved.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "the host device checks every access"))]
+    pub(crate) check_all: bool,
     /// Where to put the counts of a launch that is counted, once it has stopped. A device that cannot count answers
     /// [`ErrorKind::NotSupported`].
     pub(crate) counts: Option<Arc<OnceLock<LaunchStatistics>>>,

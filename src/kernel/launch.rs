@@ -32,6 +32,7 @@ pub struct Launch {
     shared_bytes: usize,
     max_steps: Option<u64>,
     strict: bool,
+    check_all: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ enum Shape {
 
 impl Launch {
     fn new(shape: Shape) -> Self {
-        Self { shape, shared_bytes: 0, max_steps: None, strict: false }
+        Self { shape, shared_bytes: 0, max_steps: None, strict: false, check_all: false }
     }
 
     /// At least one thread for each of `elements` elements, in blocks of 256.
@@ -98,6 +99,14 @@ impl Launch {
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
+        self
+    }
+
+    /// Checks every access, also those that are proved to be in range: to measure what the proofs save. The host device
+    /// checks every access anyway.
+    #[must_use]
+    pub fn check_all(mut self) -> Self {
+        self.check_all = true;
         self
     }
 
@@ -301,6 +310,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         access,
         strict: launch.strict,
         max_steps: launch.max_steps,
+        check_all: launch.check_all,
         counts,
         location: std::panic::Location::caller(),
     };

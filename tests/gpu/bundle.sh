@@ -26,6 +26,7 @@ build() {
 build devices test --no-run --test devices
 build cuda test --no-run --test cuda
 build bench_cuda bench --no-run --bench cuda
+build bench_checked bench --no-run --bench checked
 build denoise build --release --example denoise
 cargo build --release -p scoped-gpu-compare 2>"$folder/build.log"
 cp target/release/scoped-gpu-compare "$folder/compare"

@@ -31,6 +31,7 @@ part denoise_cuda 60 'time' ./denoise --device cuda:0 --input examples/data/came
 part denoise_host 120 'time' ./denoise --device host --input examples/data/camera.png --output "$output"
 part same_picture 10 '.' sh -c "cmp $output/denoise.png $output/denoise_cuda.png && echo 'the pictures are the same, byte for byte'"
 part bench_cuda 200 'launch' ./bench_cuda
+part bench_checked 200 'geometric' ./bench_checked
 if [ -n "$sanitizer" ]; then
     part memcheck 300 'ERROR SUMMARY|LEAK SUMMARY' "$sanitizer" --tool memcheck --leak-check full ./devices cuda:0 --test-threads 1 \
         --skip unchecked

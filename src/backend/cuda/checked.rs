@@ -79,6 +79,11 @@ impl CheckedKernel {
 
     /// What a launch runs.
     pub(super) fn plan(&self, call: &LaunchCall, context: &Context) -> Answer<Plan> {
+        let steps = call.max_steps.is_some();
+        if call.check_all {
+            let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+            return self.variant(&mut variants, call, SiteSet::All, steps, context).map(Plan::Checked);
+        }
         let buffers: SmallVec<[BufferFacts; 8]> = call.buffers.iter().map(facts).collect();
         let verdicts = self.proofs.prove(&LaunchFacts {
             grid: call.grid,
@@ -87,7 +92,6 @@ impl CheckedKernel {
             params: &call.params,
             buffers: &buffers,
         });
-        let steps = call.max_steps.is_some();
         if verdicts.all_proved() && !self.stops && !steps {
             return Ok(Plan::Proved);
         }
@@ -108,22 +112,32 @@ impl CheckedKernel {
             return Ok(Plan::Checked(Arc::clone(variant)));
         }
         let open = self.open(&verdicts);
-        let arguments: SmallVec<[usize; 8]> = call.buffers.iter().map(|buffer| buffer.argument).collect();
-        let same =
-            |known: &&Arc<Variant>| known.steps == steps && known.buffers == arguments && known.open == open;
-        let variant = match variants.made.iter().find(same) {
-            Some(variant) => Arc::clone(variant),
-            None => {
-                let variant = Arc::new(self.make(arguments, open, steps, context)?);
-                variants.made.push(Arc::clone(&variant));
-                variant
-            }
-        };
+        let variant = self.variant(&mut variants, call, open, steps, context)?;
         if variants.by_verdicts.len() == KEPT {
             variants.by_verdicts.remove(0);
         }
         variants.by_verdicts.push((verdicts, steps, Arc::clone(&variant)));
         Ok(Plan::Checked(variant))
+    }
+
+    /// The version that checks these accesses, made if there is none yet.
+    fn variant(
+        &self,
+        variants: &mut Variants,
+        call: &LaunchCall,
+        open: SiteSet,
+        steps: bool,
+        context: &Context,
+    ) -> Answer<Arc<Variant>> {
+        let arguments: SmallVec<[usize; 8]> = call.buffers.iter().map(|buffer| buffer.argument).collect();
+        let same =
+            |known: &&Arc<Variant>| known.steps == steps && known.buffers == arguments && known.open == open;
+        if let Some(variant) = variants.made.iter().find(same) {
+            return Ok(Arc::clone(variant));
+        }
+        let variant = Arc::new(self.make(arguments, open, steps, context)?);
+        variants.made.push(Arc::clone(&variant));
+        Ok(variant)
     }
 
     /// Every version, to be unloaded.

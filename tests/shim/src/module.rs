@@ -165,6 +165,7 @@ fn call(
         access: AccessRule::Unchecked,
         strict: false,
         max_steps: None,
+        check_all: false,
         counts: None,
         location: std::panic::Location::caller(),
     }

@@ -54,6 +54,7 @@ fn call(
         access,
         strict: false,
         max_steps: None,
+        check_all: false,
         counts: None,
         location: Location::caller(),
     }

@@ -142,6 +142,7 @@ fn try_launch(
         access,
         strict: false,
         max_steps: None,
+        check_all: false,
         counts: None,
         location: Location::caller(),
     };
