@@ -79,8 +79,13 @@ impl Program {
 
     /// The instruction at `pc` of the function with this index.
     pub(super) fn inst(&self, function: u32, pc: u32) -> Option<&ir::Inst> {
-        let entry = self.functions.get(function as usize)?.entry;
-        self.module.functions.get(function as usize)?.code.get(pc.checked_sub(entry)? as usize)
+        let pc = self.within(function, pc)?;
+        self.module.functions.get(function as usize)?.code.get(pc as usize)
+    }
+
+    /// The index into a function's own code of an instruction of the program.
+    pub(super) fn within(&self, function: u32, pc: u32) -> Option<u32> {
+        pc.checked_sub(self.functions.get(function as usize)?.entry)
     }
 
     /// Places the module's variables in `memory`.

@@ -39,6 +39,7 @@ pub(super) fn site(
     block: [u32; 3],
     thread: u32,
 ) -> Option<Site> {
+    let pc = program.within(function, pc)?;
     place::site(&program.module, &program.source, extent, function, pc, block, thread)
 }
 

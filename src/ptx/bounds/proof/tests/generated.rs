@@ -196,7 +196,7 @@ impl Writer<'_> {
         self.body(depth);
         if self.choices.below(3) == 0 {
             let pointer = self.choices.of(&["%rd2", "%rd3"]);
-            self.line(&format!("add.s64 {pointer}, {pointer}, {};", step * 4));
+            self.line(&format!("add.s64 {pointer}, {pointer}, {};", i64::from(step) * 4));
         }
         self.line(&format!("add.s32 {i}, {i}, {step};"));
         self.line(&format!("setp.{relation}.{ty} %p{p}, {i}, {bound};"));
