@@ -201,6 +201,16 @@ pub(crate) struct LaunchBuffer {
     pub(crate) writable: bool,
 }
 
+/// The least and the greatest element of an integer buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// Bytes of an element.
+    pub(crate) bytes: u32,
+    pub(crate) signed: bool,
+    pub(crate) min: i128,
+    pub(crate) max: i128,
+}
+
 /// A launch, validated against the device's limits. No axis is 0.
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchCall {
@@ -218,6 +228,9 @@ pub(crate) struct LaunchCall {
     /// The parameter block, as the kernel's signature lays it out.
     pub(crate) params: SmallVec<[u8; 64]>,
     pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
+    /// What is known of the elements of buffers that nothing in this launch writes, by argument.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "the host device checks every access"))]
+    pub(crate) contents: Vec<(usize, Contents)>,
     pub(crate) access: AccessRule,
     /// Report also what the hardware would let pass.
     pub(crate) strict: bool,
@@ -262,6 +275,10 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     fn memory_info(&self) -> Answer<MemoryInfo>;
     /// Whether a fault, or somebody else's reset, has ended the context, so that only `reset` can make it work again.
     fn has_ended(&self) -> bool;
+    /// Whether launches run faster if it is known what integer buffers contain.
+    fn wants_contents(&self) -> bool {
+        false
+    }
     /// Makes the context usable from the calling thread. Cheap; called before anything else of a public call.
     fn make_current(&self) -> Answer<()>;
 

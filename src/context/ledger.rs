@@ -6,7 +6,7 @@ use std::panic::Location;
 
 use smallvec::SmallVec;
 
-use crate::backend::{Answer, Backend, MarkId, ModuleId, StreamId};
+use crate::backend::{Answer, Backend, Contents, MarkId, ModuleId, StreamId};
 use crate::pool::{Pending, PendingWork, Standing};
 
 /// An entry of the ledger. Never reused, so a stale one names nothing.
@@ -23,6 +23,8 @@ pub(crate) struct Allocation {
     pub(crate) bytes: usize,
     pub(crate) location: &'static Location<'static>,
     last_write: Option<Use>,
+    /// The range of its elements: known from an upload until the next write.
+    contents: Option<Contents>,
     reads: PendingWork,
 }
 
@@ -73,7 +75,8 @@ impl Ledger {
     ) -> EntryId {
         let entry = self.entry();
         // Whoever writes here first has to follow whoever used the memory before. Nobody reads before it is written.
-        let allocation = Allocation { address, bytes, location, last_write: None, reads: before };
+        let allocation =
+            Allocation { address, bytes, location, last_write: None, contents: None, reads: before };
         self.allocations.insert(entry, allocation);
         entry
     }
@@ -195,6 +198,21 @@ impl Ledger {
         }
     }
 
+    /// Notes what an upload that filled all of an allocation brought. The array is still borrowed mutably by whoever
+    /// uploads, so nothing else was queued on it since.
+    pub(crate) fn set_contents(&mut self, entry: EntryId, address: u64, bytes: usize, contents: Contents) {
+        if let Some(allocation) = self.allocations.get_mut(&entry)
+            && (allocation.address, allocation.bytes) == (address, bytes)
+        {
+            allocation.contents = Some(contents);
+        }
+    }
+
+    /// The range of an allocation's elements, if it is known.
+    pub(crate) fn contents(&self, entry: EntryId) -> Option<Contents> {
+        self.allocations.get(&entry)?.contents
+    }
+
     /// What uses the allocation and may still run, each stream once.
     pub(crate) fn pending(&self, allocation: &Allocation) -> PendingWork {
         let mut pending = PendingWork::new();
@@ -229,6 +247,7 @@ fn has_stopped(clocks: &BTreeMap<StreamId, Clock>, use_: Use) -> bool {
 impl Allocation {
     fn note(&mut self, now: Use, write: bool) {
         if write {
+            self.contents = None;
             self.last_write = Some(now);
             self.reads.clear();
         } else {

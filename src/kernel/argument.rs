@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::backend::LaunchBuffer;
 use crate::context::core::Core;
-use crate::context::ledger::Touch;
+use crate::context::ledger::{EntryId, Touch};
 use crate::element::{Element, Scalar};
 use crate::error::ErrorKind;
 use crate::kernel::signature::{Parameter, Read, ReadWrite, Write, each_tuple};
@@ -44,6 +44,8 @@ pub struct Binder<'k> {
     pub(crate) params: SmallVec<[u8; 64]>,
     pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
     pub(crate) touches: SmallVec<[Touch; 8]>,
+    /// Arguments that are only read, with their allocations.
+    pub(crate) read: SmallVec<[(usize, EntryId); 4]>,
 }
 
 impl<'k> Binder<'k> {
@@ -56,6 +58,7 @@ impl<'k> Binder<'k> {
             params: SmallVec::from_elem(0, signature.bytes as usize),
             buffers: SmallVec::new(),
             touches: SmallVec::new(),
+            read: SmallVec::new(),
         }
     }
 
@@ -86,6 +89,9 @@ impl<'k> Binder<'k> {
             writable,
         });
         if let Some(touch) = region.block.touch(writable) {
+            if !writable {
+                self.read.push((self.next, touch.entry));
+            }
             self.touches.push(touch);
         }
         self.put(&address.to_le_bytes());

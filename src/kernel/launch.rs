@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::backend::{AccessRule, Backend, LaunchCall, Limits, StreamId};
+use crate::backend::{AccessRule, Backend, Contents, LaunchCall, Limits, StreamId};
 use crate::context::Context;
 use crate::context::core::Core;
+use crate::context::ledger::{EntryId, Touch};
 use crate::dim::Dim3;
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::argument::{Arguments, Binder};
@@ -296,8 +297,13 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     core.own("a kernel", kernel.core).at_caller()?;
     let mut binder = Binder::new(signature, core);
     arguments.bind_all(&mut binder).at_caller()?;
-    let Binder { params, buffers, touches, foreign, .. } = binder;
+    let Binder { params, buffers, touches, foreign, read, .. } = binder;
     foreign.map_or(Ok(()), Err).at_caller()?;
+    let contents = if access == AccessRule::Checked && core.shared.backend.wants_contents() {
+        known_contents(core, &read, &touches)
+    } else {
+        Vec::new()
+    };
     let call = LaunchCall {
         module: kernel.module,
         function: kernel.function,
@@ -307,6 +313,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         dynamic_shared,
         params,
         buffers,
+        contents,
         access,
         strict: launch.strict,
         max_steps: launch.max_steps,
@@ -319,6 +326,16 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         // the ledger keeps it until the launch has stopped (C2); C5 is the caller's.
         unsafe { backend.launch(stream, call) }
     })
+}
+
+/// What is known of the elements of arguments that are only read, and that no other argument writes.
+fn known_contents(core: &Core, read: &[(usize, EntryId)], touches: &[Touch]) -> Vec<(usize, Contents)> {
+    let ledger = core.ledger();
+    let unwritten = |entry: EntryId| !touches.iter().any(|touch| touch.write && touch.entry == entry);
+    read.iter()
+        .filter(|(_, entry)| unwritten(*entry))
+        .filter_map(|(argument, entry)| Some((*argument, ledger.contents(*entry)?)))
+        .collect()
 }
 
 /// Dynamic shared memory in bytes, static and dynamic together within the device's limit.

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::kernel::{Arguments, Kernel, Launch, Signature};
 use crate::memory::{Readable, Writable};
 use crate::stream::Stream;
+use crate::transfer::contents;
 use crate::transfer::plan::{self, HostSide};
 
 /// A queued copy to host memory, which is borrowed until the scope ends; [`wait`](Self::wait) gives it back earlier.
@@ -65,7 +66,9 @@ impl<'scope, 'env, 'ctx> Stream<'scope, 'env, 'ctx> {
     ) -> Result<(), Error> {
         // SAFETY: `host` is borrowed for `'env`, which outlasts the scope of streams, and that ends only after this
         // stream was waited for (B3); nobody can write it in between (C3).
-        unsafe { plan::from_host::<T>(self.core(), self.id, &to.region(), HostSide::reading(host)) }
+        unsafe { plan::from_host::<T>(self.core(), self.id, &to.region(), HostSide::reading(host)) }?;
+        contents::note(self.core(), &to.region(), host);
+        Ok(())
     }
 
     /// Queues a copy on the device. Both have the same rows and columns.

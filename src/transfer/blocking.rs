@@ -7,8 +7,8 @@ use crate::memory::{
     Buffer, Linear, Pitched, PitchedView, PitchedViewMut, Readable, RectView, RectViewMut, Region, View,
     ViewMut,
 };
-use crate::transfer::peer;
 use crate::transfer::plan::{self, HostSide};
+use crate::transfer::{contents, peer};
 
 /// Copies a region to host memory and waits for it.
 #[track_caller]
@@ -27,7 +27,9 @@ pub(super) fn write<T: Element>(core: &Core, region: &Region<'_>, host: &[T]) ->
     // SAFETY: `host` is borrowed until this function returns, so nobody writes it, and the wait below has stopped the
     // copy (B3), whatever it returns (C3).
     let queued = unsafe { plan::from_host::<T>(core, core.stream, region, side) };
-    settle(core, queued, region.is_empty())
+    settle(core, queued, region.is_empty())?;
+    contents::note(core, region, host);
+    Ok(())
 }
 
 /// Waits for what was queued. A copy that could not be queued is not waited for: its own error is the news.

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use scoped_gpu::{
     AccessKind, Blame, Context, Error, ErrorKind, Fault, FaultKind, Kernel, Launch, Linear, Pitched, Read,
-    ReadWrite, filled, linear, pitched, zeros,
+    ReadWrite, Write, filled, linear, pitched, zeros,
 };
 
 use crate::harness::{Case, Chapter, Test, test};
@@ -371,6 +371,48 @@ fn nobody_waited(case: &mut Case) -> Result<()> {
     Ok(())
 }
 
+/// Index arrays: what their contents prove holds only as long as nothing writes them.
+fn index_arrays(case: &mut Case) -> Result<()> {
+    type Spmv = (Read<i32>, Read<i32>, Read<f32>, Read<f32>, Write<f32>, i32);
+    let text = include_str!("../corpus/nvcc/checks_sm90.ptx");
+    case.device.scope(|ctx| {
+        let spmv = ctx.module(text)?.kernel::<Spmv>("spmv")?;
+        // It exchanges elements: here it brings one from where it is allowed to where it is not.
+        let bitonic = ctx.module(text)?.kernel::<(ReadWrite<i32>, i32, i32)>("bitonic")?;
+        let (starts, columns) = ([0, 2, 3, 4], [0, 2, 1, 2]);
+        let (values, x) = ([1.0_f32, 2.0, 3.0, 4.0], [1.0_f32, 10.0, 100.0]);
+        ctx.alloc(
+            (linear(&starts), linear(&columns), linear(&values), linear(&x), zeros::<f32>(3)),
+            |(starts, mut columns, values, x, mut y)| {
+                let shape = Launch::grid(1, 32);
+                ctx.launch(&spmv, shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+                assert_eq!(y.to_vec()?, [201.0, 30.0, 400.0]);
+                // the host uploads one
+                columns.copy_from_host(&[0, 2, 3, 2])?;
+                ctx.launch(&spmv, shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+                let error = ctx.synchronize().expect_err("column 3 of 3");
+                assert_eq!(fault_of(&error)?.kind, FaultKind::OutOfRange);
+                // right again
+                columns.copy_from_host(&[0, 2, 1, 0])?;
+                ctx.launch(&spmv, shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+                assert_eq!(y.to_vec()?, [201.0, 30.0, 4.0]);
+                // a part is uploaded, a fill: what was known of the whole is known no more
+                columns.slice_mut(1..2).copy_from_host(&[-1])?;
+                ctx.launch(&spmv, shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+                assert!(ctx.synchronize().is_err(), "column -1");
+                columns.copy_from_host(&[0, 2, 1, 0])?;
+                ctx.launch(&bitonic, Launch::grid(1, 4), (&mut columns, 1, 1 << 20))?;
+                ctx.launch(&spmv, shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+                assert_eq!(y.to_vec()?, [201.0, 3.0, 40.0], "written by a kernel, still in range");
+                columns.fill(1 << 20)?;
+                ctx.launch(&spmv, shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+                assert!(ctx.synchronize().is_err(), "column 2^20");
+                Ok(())
+            },
+        )
+    })
+}
+
 const TESTS: &[Test] = &[
     test!(store_out_of_range).shows(&[30]),
     test!(load_out_of_range).shows(&[30]),
@@ -388,6 +430,7 @@ const TESTS: &[Test] = &[
     // A GPU does not say which of twelve unchecked launches it was.
     test!(seventh_of_twelve_unchecked).shows(&[29]).only_host(),
     test!(fault_stays_with_its_stream).shows(&[29]),
+    test!(index_arrays).shows(&[30]),
     test!(nobody_waited).shows(&[29]),
 ];
 

@@ -12,7 +12,7 @@ use crate::backend::{Answer, LaunchBuffer, LaunchCall};
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
 use crate::ptx::bounds::proof::{
-    Analysis, BufferFacts, LaunchFacts, ProofCache, SiteKind, Verdict, Verdicts, alignment_of,
+    Analysis, BufferFacts, Contents, LaunchFacts, ProofCache, SiteKind, Verdict, Verdicts, alignment_of,
 };
 use crate::ptx::bounds::rewrite::record::MOST_THREADS;
 use crate::ptx::bounds::rewrite::{
@@ -84,7 +84,8 @@ impl CheckedKernel {
             let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
             return self.variant(&mut variants, call, SiteSet::All, steps, context).map(Plan::Checked);
         }
-        let buffers: SmallVec<[BufferFacts; 8]> = call.buffers.iter().map(facts).collect();
+        let buffers: SmallVec<[BufferFacts; 8]> =
+            call.buffers.iter().map(|buffer| facts(buffer, call)).collect();
         let verdicts = self.proofs.prove(&LaunchFacts {
             grid: call.grid,
             block: call.block,
@@ -227,13 +228,30 @@ impl Variant {
     }
 }
 
-fn facts(buffer: &LaunchBuffer) -> BufferFacts {
+fn facts(buffer: &LaunchBuffer, call: &LaunchCall) -> BufferFacts {
+    let known = call.contents.iter().find(|(argument, _)| *argument == buffer.argument);
     BufferFacts {
         param: buffer.argument,
         offset: 0,
         bytes: buffer.bytes,
         align: alignment_of(buffer.address),
         writable: buffer.writable,
-        contents: None,
+        contents: known.and_then(|(_, contents)| range(contents)),
     }
+}
+
+/// A buffer's contents in the words of the proof.
+fn range(contents: &crate::backend::Contents) -> Option<Contents> {
+    let ty = match (contents.signed, contents.bytes) {
+        (false, 1) => ir::Type::U8,
+        (false, 2) => ir::Type::U16,
+        (false, 4) => ir::Type::U32,
+        (false, 8) => ir::Type::U64,
+        (true, 1) => ir::Type::S8,
+        (true, 2) => ir::Type::S16,
+        (true, 4) => ir::Type::S32,
+        (true, 8) => ir::Type::S64,
+        _ => return None,
+    };
+    Some(Contents { ty, min: contents.min, max: contents.max })
 }

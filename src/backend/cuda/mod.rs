@@ -162,6 +162,10 @@ impl Backend for CudaBackend {
         self.context.has_ended()
     }
 
+    fn wants_contents(&self) -> bool {
+        true
+    }
+
     fn make_current(&self) -> Answer<()> {
         self.context.make_current()
     }

@@ -162,6 +162,7 @@ fn call(
         dynamic_shared,
         params,
         buffers: SmallVec::new(),
+        contents: Vec::new(),
         access: AccessRule::Unchecked,
         strict: false,
         max_steps: None,

@@ -51,6 +51,7 @@ fn call(
         dynamic_shared: 0,
         params: params.0,
         buffers: SmallVec::from_slice(buffers),
+        contents: Vec::new(),
         access,
         strict: false,
         max_steps: None,

@@ -139,6 +139,7 @@ fn try_launch(
         dynamic_shared: 0,
         params: SmallVec::new(),
         buffers,
+        contents: Vec::new(),
         access,
         strict: false,
         max_steps: None,
