@@ -104,6 +104,21 @@ pub struct Limits {
     pub warp: u32,
 }
 
+impl Limits {
+    /// The pitch for rows of `row_bytes`.
+    pub(crate) fn pitch(&self, row_bytes: usize) -> Answer<usize> {
+        match row_bytes.checked_next_multiple_of(self.pitch_alignment) {
+            Some(pitch) if pitch <= self.max_pitch => Ok(pitch),
+            _ => Err(ErrorKind::Shape {
+                message: format!(
+                    "rows of {row_bytes} bytes need a pitch above {} bytes, the most the device allows",
+                    self.max_pitch
+                ),
+            }),
+        }
+    }
+}
+
 /// Free and total memory in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryInfo {
@@ -288,7 +303,9 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// every allocation is worth a call of its own, which keeps them apart.
     fn block_bytes(&self) -> Option<usize>;
     /// The pitch that the device wants for rows of `row_bytes > 0`.
-    fn pitch(&self, row_bytes: usize) -> Answer<usize>;
+    fn pitch(&self, row_bytes: usize) -> Answer<usize> {
+        self.info().limits.pitch(row_bytes)
+    }
     /// Frees what `allocate` returned.
     ///
     /// # Safety

@@ -59,16 +59,3 @@ pub(super) fn info(ordinal: u32, pitch_alignment: usize) -> Answer<DeviceInfo> {
 fn shared_optin(device: Device) -> Option<u32> {
     super::context::attribute(device.as_raw(), SHARED_PER_BLOCK_OPTIN).and_then(|bytes| bytes.try_into().ok())
 }
-
-/// The pitch for rows of `row_bytes`.
-pub(super) fn pitch(row_bytes: usize, limits: &Limits) -> Answer<usize> {
-    match row_bytes.checked_next_multiple_of(limits.pitch_alignment) {
-        Some(pitch) if pitch <= limits.max_pitch => Ok(pitch),
-        _ => Err(ErrorKind::Shape {
-            message: format!(
-                "rows of {row_bytes} bytes need a pitch above {} bytes, the most the device allows",
-                limits.max_pitch
-            ),
-        }),
-    }
-}

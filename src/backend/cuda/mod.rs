@@ -179,10 +179,6 @@ impl Backend for CudaBackend {
         Some(memory::BLOCK_BYTES)
     }
 
-    fn pitch(&self, row_bytes: usize) -> Answer<usize> {
-        limits::pitch(row_bytes, &self.info.limits)
-    }
-
     unsafe fn free(&self, address: u64) -> Answer<()> {
         if !self.context.is_usable() {
             return Ok(());

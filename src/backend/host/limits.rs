@@ -2,9 +2,8 @@
 //! are those of a GPU of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute
 //! Capability"), so that a program which the host device accepts is accepted by such a GPU too.
 
-use crate::backend::{Answer, DeviceInfo, Limits};
+use crate::backend::{DeviceInfo, Limits};
 use crate::dim::Dim3;
-use crate::error::ErrorKind;
 
 /// Rows of pitched arrays begin at multiples of this, as `cuMemAllocPitch` arranges them on an H200.
 const PITCH_ALIGNMENT: usize = 512;
@@ -49,31 +48,20 @@ fn total_memory(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The pitch for rows of `row_bytes`.
-pub(super) fn pitch(row_bytes: usize) -> Answer<usize> {
-    match row_bytes.checked_next_multiple_of(PITCH_ALIGNMENT) {
-        Some(pitch) if pitch <= MAX_PITCH => Ok(pitch),
-        _ => Err(ErrorKind::Shape {
-            message: format!(
-                "rows of {row_bytes} bytes need a pitch above {MAX_PITCH} bytes, the most the device allows"
-            ),
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn pitches_are_those_of_a_gpu() {
         // measured on an H200 with cuMemAllocPitch
         for (row, expected) in [(4, 512), (512, 512), (513, 1024), (4000, 4096), (100_000, 100_352)] {
-            assert_eq!(pitch(row).unwrap(), expected);
+            assert_eq!(LIMITS.pitch(row).unwrap(), expected);
         }
-        assert!(pitch(MAX_PITCH - 511).is_ok());
+        assert!(LIMITS.pitch(MAX_PITCH - 511).is_ok());
         for too_wide in [MAX_PITCH - 510, MAX_PITCH, usize::MAX] {
-            assert!(matches!(pitch(too_wide), Err(ErrorKind::Shape { .. })), "{too_wide}");
+            assert!(matches!(LIMITS.pitch(too_wide), Err(ErrorKind::Shape { .. })), "{too_wide}");
         }
     }
 

@@ -155,10 +155,6 @@ impl Backend for HostBackend {
         None
     }
 
-    fn pitch(&self, row_bytes: usize) -> Answer<usize> {
-        limits::pitch(row_bytes)
-    }
-
     unsafe fn free(&self, address: u64) -> Answer<()> {
         self.enter("free")?.free(address)
     }
