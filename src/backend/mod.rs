@@ -244,7 +244,6 @@ pub(crate) struct LaunchCall {
     pub(crate) params: SmallVec<[u8; 64]>,
     pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
     /// What is known of the elements of buffers that nothing in this launch writes, by argument.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "the host device checks every access"))]
     pub(crate) contents: Vec<(usize, Contents)>,
     pub(crate) access: AccessRule,
     /// Report also what the hardware would let pass.
@@ -374,7 +373,7 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     ///
     /// # Safety
     /// C1 for each buffer; C5 if it is unchecked.
-    unsafe fn launch(&self, stream: StreamId, launch: LaunchCall) -> Answer<()>;
+    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()>;
 
     /// Throws away everything the context holds and tries to make it work again. Nothing of it may be used afterwards
     /// (the caller has exclusive access and no scope is open).

@@ -193,16 +193,19 @@ impl Core {
 
     /// Refuses what another context made. The compiler does that except among the contexts of one
     /// [`Device::scope_all`](crate::Device::scope_all), which share their lifetime.
+    #[inline]
     pub(crate) fn own(&self, what: &str, theirs: &Self) -> Answer<()> {
-        if std::ptr::eq(self, theirs) {
-            return Ok(());
-        }
+        if std::ptr::eq(self, theirs) { Ok(()) } else { Err(self.foreign(what, theirs)) }
+    }
+
+    #[cold]
+    fn foreign(&self, what: &str, theirs: &Self) -> ErrorKind {
         let (here, there) = (&self.shared.backend.info().id, &theirs.shared.backend.info().id);
-        Err(ErrorKind::Foreign {
+        ErrorKind::Foreign {
             message: format!(
                 "{what} of one context ({there}) was given to another ({here}) of the same `scope_all`"
             ),
-        })
+        }
     }
 
     /// Queues one operation under the ledger's lock, after all that it must follow.
@@ -210,7 +213,7 @@ impl Core {
     pub(crate) fn submit(
         &self,
         stream: StreamId,
-        touches: &[Touch],
+        touches: impl IntoIterator<Item = Touch>,
         queue: impl FnOnce(&dyn Backend) -> Answer<()>,
     ) -> Result<(), Error> {
         let here = Location::caller();

@@ -2,6 +2,7 @@
 //! It decides order and gives back; it never looks inside memory.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::panic::Location;
 
 use smallvec::SmallVec;
@@ -11,7 +12,7 @@ use crate::pool::{Pending, PendingWork, Standing};
 
 /// An entry of the ledger. Never reused, so a stale one names nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct EntryId(u64);
+pub(crate) struct EntryId(NonZeroU64);
 
 /// A moment of a stream at which something was used: the number of operations queued so far.
 type Use = Pending;
@@ -43,6 +44,52 @@ struct Clock {
     seen: SmallVec<[(StreamId, u64); 4]>,
 }
 
+/// The streams and how far each is, in the order of their ids: asked several times at every operation, and short.
+#[derive(Debug, Default)]
+struct Clocks(Vec<(StreamId, Clock)>);
+
+impl Clocks {
+    fn find(&self, stream: StreamId) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&stream, |(id, _)| *id)
+    }
+
+    fn get(&self, stream: StreamId) -> Option<&Clock> {
+        self.find(stream).ok().and_then(|at| self.0.get(at)).map(|(_, clock)| clock)
+    }
+
+    fn get_mut(&mut self, stream: StreamId) -> Option<&mut Clock> {
+        self.find(stream).ok().and_then(|at| self.0.get_mut(at)).map(|(_, clock)| clock)
+    }
+
+    fn add(&mut self, stream: StreamId) {
+        if let Err(at) = self.find(stream) {
+            self.0.insert(at, (stream, Clock::default()));
+        }
+    }
+
+    fn remove(&mut self, stream: StreamId) {
+        if let Ok(at) = self.find(stream) {
+            self.0.remove(at);
+        }
+    }
+
+    fn has_stopped(&self, use_: Use) -> bool {
+        // A stream that is gone was waited for before it went.
+        self.get(use_.stream).is_none_or(|clock| clock.stopped >= use_.moment)
+    }
+
+    /// Whether what `stream` queues now comes after `earlier` without a further wait.
+    fn follows(&self, stream: StreamId, earlier: Use) -> bool {
+        earlier.stream == stream || self.has_stopped(earlier) || self.waits_for(stream, earlier)
+    }
+
+    fn waits_for(&self, stream: StreamId, earlier: Use) -> bool {
+        self.get(stream).is_some_and(|clock| {
+            clock.seen.iter().any(|(other, moment)| *other == earlier.stream && *moment >= earlier.moment)
+        })
+    }
+}
+
 /// Page-locked host memory that was handed out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PinnedBlock {
@@ -52,18 +99,20 @@ pub(crate) struct PinnedBlock {
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    next: u64,
+    /// How many entries there have been.
+    entries: u64,
     pub(crate) allocations: BTreeMap<EntryId, Allocation>,
     pub(crate) pinned: BTreeMap<EntryId, PinnedBlock>,
     pub(crate) marks: BTreeMap<EntryId, MarkId>,
     pub(crate) modules: BTreeMap<EntryId, ModuleId>,
-    clocks: BTreeMap<StreamId, Clock>,
+    clocks: Clocks,
 }
 
 impl Ledger {
     fn entry(&mut self) -> EntryId {
-        self.next += 1;
-        EntryId(self.next)
+        let entry = EntryId(NonZeroU64::MIN.saturating_add(self.entries));
+        self.entries += 1;
+        entry
     }
 
     pub(crate) fn add_allocation(
@@ -100,16 +149,16 @@ impl Ledger {
     }
 
     pub(crate) fn add_stream(&mut self, stream: StreamId) {
-        self.clocks.insert(stream, Clock::default());
+        self.clocks.add(stream);
     }
 
     pub(crate) fn remove_stream(&mut self, stream: StreamId) {
-        self.clocks.remove(&stream);
+        self.clocks.remove(stream);
     }
 
     /// Every stream that is still there, newest first.
     pub(crate) fn streams(&self) -> Vec<StreamId> {
-        self.clocks.keys().rev().copied().collect()
+        self.clocks.0.iter().rev().map(|(stream, _)| *stream).collect()
     }
 
     /// Queues one operation on `stream`, after everything that it must follow.
@@ -120,50 +169,44 @@ impl Ledger {
         &mut self,
         backend: &dyn Backend,
         stream: StreamId,
-        touches: &[Touch],
+        touches: impl IntoIterator<Item = Touch>,
         queue: impl FnOnce() -> Answer<()>,
     ) -> Answer<()> {
-        let now = Use { stream, moment: self.moment(stream) + 1 };
-        let mut after: SmallVec<[Use; 4]> = SmallVec::new();
         let Self { allocations, clocks, .. } = self;
+        let now = Use { stream, moment: clocks.get(stream).map_or(0, |clock| clock.queued) + 1 };
+        let mut after: SmallVec<[Use; 4]> = SmallVec::new();
+        let mut waiting: SmallVec<[Touch; 4]> = SmallVec::new();
+        // Uses are noted before the operation is queued: if that fails, somebody waits for a moment that means the next one.
         for touch in touches {
             let Some(allocation) = allocations.get_mut(&touch.entry) else { continue };
-            if let Some(earlier) = allocation.last_write
-                && earlier.stream != stream
-            {
-                if has_stopped(clocks, earlier) {
-                    // So that it is not asked again.
-                    allocation.last_write = None;
-                } else {
-                    after.push(earlier);
-                }
-            }
+            let known = after.len();
+            after.extend(allocation.last_write.filter(|write| !clocks.follows(stream, *write)));
             if touch.write {
-                for &earlier in &allocation.reads {
-                    if earlier.stream != stream && !has_stopped(clocks, earlier) {
-                        after.push(earlier);
-                    }
-                }
+                after.extend(allocation.reads.iter().copied().filter(|read| !clocks.follows(stream, *read)));
             }
-            // Noted before it is queued: if that fails, somebody waits for a moment that means the next operation.
-            allocation.note(now, touch.write);
+            if after.len() == known {
+                allocation.note(now, touch.write);
+            } else {
+                waiting.push(touch);
+            }
         }
         for earlier in after {
-            self.follow(backend, stream, earlier)?;
+            // one wait for another stream covers all that it had queued
+            if !self.clocks.waits_for(stream, earlier) {
+                self.wait_for_stream(backend, stream, earlier.stream)?;
+            }
+        }
+        // A note forgets earlier uses, so these had to wait until the stream is known to come after them.
+        for touch in waiting {
+            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
+                allocation.note(now, touch.write);
+            }
         }
         queue()?;
-        self.clocks.entry(stream).or_default().queued = now.moment;
-        Ok(())
-    }
-
-    fn follow(&mut self, backend: &dyn Backend, stream: StreamId, earlier: Use) -> Answer<()> {
-        let seen = self.clocks.get(&stream).and_then(|clock| {
-            clock.seen.iter().find(|(other, _)| *other == earlier.stream).map(|(_, moment)| *moment)
-        });
-        if seen.is_some_and(|moment| moment >= earlier.moment) {
-            return Ok(());
+        if let Some(clock) = self.clocks.get_mut(stream) {
+            clock.queued = now.moment;
         }
-        self.wait_for_stream(backend, stream, earlier.stream)
+        Ok(())
     }
 
     /// Makes `stream` wait for what `other` has queued by now.
@@ -174,7 +217,7 @@ impl Ledger {
         waiting?;
         destroyed?;
         let moment = self.moment(other);
-        let clock = self.clocks.entry(stream).or_default();
+        let Some(clock) = self.clocks.get_mut(stream) else { return Ok(()) };
         match clock.seen.iter_mut().find(|(known, _)| *known == other) {
             Some((_, seen)) => *seen = moment,
             None => clock.seen.push((other, moment)),
@@ -182,18 +225,14 @@ impl Ledger {
         Ok(())
     }
 
-    fn has_stopped(&self, use_: Use) -> bool {
-        has_stopped(&self.clocks, use_)
-    }
-
     /// How many operations the stream has queued so far.
     pub(crate) fn moment(&self, stream: StreamId) -> u64 {
-        self.clocks.get(&stream).map_or(0, |clock| clock.queued)
+        self.clocks.get(stream).map_or(0, |clock| clock.queued)
     }
 
     /// Notes that everything the stream had queued at `moment` has stopped.
     pub(crate) fn note_stopped(&mut self, stream: StreamId, moment: u64) {
-        if let Some(clock) = self.clocks.get_mut(&stream) {
+        if let Some(clock) = self.clocks.get_mut(stream) {
             clock.stopped = clock.stopped.max(moment);
         }
     }
@@ -217,7 +256,7 @@ impl Ledger {
     pub(crate) fn pending(&self, allocation: &Allocation) -> PendingWork {
         let mut pending = PendingWork::new();
         for &use_ in allocation.last_write.iter().chain(&allocation.reads) {
-            if self.has_stopped(use_) {
+            if self.clocks.has_stopped(use_) {
                 continue;
             }
             match pending.iter_mut().find(|known| known.stream == use_.stream) {
@@ -230,18 +269,13 @@ impl Ledger {
 
     /// How work stands that a free piece of memory waits for; `home` is the stream that goes on without a wait.
     pub(crate) fn standing(&self, pending: Pending, home: StreamId) -> Standing {
-        match self.clocks.get(&pending.stream) {
+        match self.clocks.get(pending.stream) {
             None => Standing::Unknown,
             Some(clock) if clock.stopped >= pending.moment => Standing::Stopped,
             Some(_) if pending.stream == home => Standing::InOrder,
             Some(_) => Standing::Elsewhere,
         }
     }
-}
-
-fn has_stopped(clocks: &BTreeMap<StreamId, Clock>, use_: Use) -> bool {
-    // A stream that is gone was waited for before it went.
-    clocks.get(&use_.stream).is_none_or(|clock| clock.stopped >= use_.moment)
 }
 
 impl Allocation {

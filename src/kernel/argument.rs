@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::backend::LaunchBuffer;
+use crate::backend::{LaunchBuffer, LaunchCall};
 use crate::context::core::Core;
 use crate::context::ledger::{EntryId, Touch};
 use crate::element::{Element, Scalar};
@@ -32,7 +32,7 @@ pub trait Argument<'ctx, P>: sealed::Bind<'ctx, P> {}
 /// [`Dynamic`](crate::Dynamic), a `Vec` of [`DynamicArgument`](crate::DynamicArgument)s.
 pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
 
-/// Collects the parameter block, the buffers and what the launch touches.
+/// Fills in a launch: its parameter block and buffers, and which allocations those are.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Binder<'k> {
@@ -41,25 +41,23 @@ pub struct Binder<'k> {
     next: usize,
     /// An array of another context was among the arguments.
     pub(crate) foreign: Option<ErrorKind>,
-    pub(crate) params: SmallVec<[u8; 64]>,
-    pub(crate) buffers: SmallVec<[LaunchBuffer; 4]>,
-    pub(crate) touches: SmallVec<[Touch; 8]>,
-    /// Arguments that are only read, with their allocations.
-    pub(crate) read: SmallVec<[(usize, EntryId); 4]>,
+    pub(crate) call: LaunchCall,
+    /// The allocation of each buffer of the launch, in their order; none has no elements.
+    pub(crate) entries: SmallVec<[Option<EntryId>; 4]>,
 }
 
 impl<'k> Binder<'k> {
-    pub(crate) fn new(signature: &'k KernelSignature, core: &'k Core) -> Self {
-        Self {
-            signature,
-            core,
-            next: 0,
-            foreign: None,
-            params: SmallVec::from_elem(0, signature.bytes as usize),
-            buffers: SmallVec::new(),
-            touches: SmallVec::new(),
-            read: SmallVec::new(),
-        }
+    /// A binder for `call`, which has no parameters yet.
+    #[inline]
+    pub(crate) fn new(signature: &'k KernelSignature, core: &'k Core, mut call: LaunchCall) -> Self {
+        call.params.resize(signature.bytes as usize, 0);
+        Self { signature, core, next: 0, foreign: None, call, entries: SmallVec::new() }
+    }
+
+    /// What the launch touches.
+    pub(crate) fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
+        let buffers = self.call.buffers.iter().zip(&self.entries);
+        buffers.filter_map(|(buffer, entry)| Some(Touch { entry: (*entry)?, write: buffer.writable }))
     }
 
     /// The parameters as the PTX has them.
@@ -72,7 +70,7 @@ impl<'k> Binder<'k> {
         let parameter = self.signature.parameters.get(self.next);
         self.next += 1;
         let start = parameter.map_or(usize::MAX, |p| p.offset as usize);
-        if let Some(slot) = self.params.get_mut(start..start.saturating_add(bytes.len())) {
+        if let Some(slot) = self.call.params.get_mut(start..start.saturating_add(bytes.len())) {
             slot.copy_from_slice(bytes);
         }
     }
@@ -82,18 +80,9 @@ impl<'k> Binder<'k> {
             self.foreign.get_or_insert(foreign);
         }
         let address = region.block.address;
-        self.buffers.push(LaunchBuffer {
-            argument: self.next,
-            address,
-            bytes: region.span() as u64,
-            writable,
-        });
-        if let Some(touch) = region.block.touch(writable) {
-            if !writable {
-                self.read.push((self.next, touch.entry));
-            }
-            self.touches.push(touch);
-        }
+        let bytes = region.span() as u64;
+        self.call.buffers.push(LaunchBuffer { argument: self.next, address, bytes, writable });
+        self.entries.push(region.block.entry);
         self.put(&address.to_le_bytes());
     }
 }

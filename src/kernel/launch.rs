@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use smallvec::SmallVec;
+
 use crate::backend::{AccessRule, Backend, Contents, LaunchCall, Limits, StreamId};
 use crate::context::Context;
 use crate::context::core::Core;
-use crate::context::ledger::{EntryId, Touch};
 use crate::dim::Dim3;
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::argument::{Arguments, Binder};
@@ -129,15 +130,17 @@ impl Launch {
                 return refuse(format!("block.{axis} of {threads} threads, device allows {most}"));
             }
         }
-        if block.count() > u128::from(limits.threads_per_block) {
+        // two axes always fit
+        let threads = (u64::from(block.x) * u64::from(block.y)).saturating_mul(u64::from(block.z));
+        if threads > u64::from(limits.threads_per_block) {
             return refuse(format!(
                 "block of {} threads {block}, device allows {}",
                 block.count(),
                 limits.threads_per_block
             ));
         }
-        let blocks: [(char, u128); 3] = match self.shape {
-            Shape::Grid { grid, .. } => grid.axes().map(|(axis, count)| (axis, u128::from(count))),
+        let blocks: [(char, u64); 3] = match self.shape {
+            Shape::Grid { grid, .. } => grid.axes().map(|(axis, count)| (axis, u64::from(count))),
             Shape::Cover { elements, .. } => {
                 if elements.contains(&0) {
                     return Ok(None);
@@ -145,7 +148,7 @@ impl Launch {
                 let [x, y, z] = block.axes();
                 let [along_x, along_y, along_z] = elements;
                 [(x, along_x), (y, along_y), (z, along_z)]
-                    .map(|((axis, threads), along)| (axis, (along as u128).div_ceil(u128::from(threads))))
+                    .map(|((axis, threads), along)| (axis, (along as u64).div_ceil(u64::from(threads))))
             }
         };
         let mut grid = [0; 3];
@@ -153,7 +156,7 @@ impl Launch {
             if count == 0 {
                 return refuse(format!("grid.{axis} is 0"));
             }
-            if count > u128::from(most) {
+            if count > u64::from(most) {
                 return refuse(format!("grid.{axis} of {count} blocks, device allows {most}"));
             }
             *slot = count as u32;
@@ -286,23 +289,12 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     access: AccessRule,
     counts: Option<Arc<OnceLock<LaunchStatistics>>>,
 ) -> Result<(), Error> {
-    let limits = core.shared.backend.info().limits;
+    let limits = &core.shared.backend.info().limits;
     let Some(signature) = kernel.ptx.kernels().get(kernel.index) else {
         return Ok(());
     };
-    let Some((grid, block)) = launch.resolve(&kernel.name, &limits)? else {
+    let Some((grid, block)) = launch.resolve(&kernel.name, limits)? else {
         return Ok(());
-    };
-    let dynamic_shared = shared_memory(&launch, kernel, &limits)?;
-    core.own("a kernel", kernel.core).at_caller()?;
-    let mut binder = Binder::new(signature, core);
-    arguments.bind_all(&mut binder).at_caller()?;
-    let Binder { params, buffers, touches, foreign, read, .. } = binder;
-    foreign.map_or(Ok(()), Err).at_caller()?;
-    let contents = if access == AccessRule::Checked && core.shared.backend.wants_contents() {
-        known_contents(core, &read, &touches)
-    } else {
-        Vec::new()
     };
     let call = LaunchCall {
         module: kernel.module,
@@ -310,10 +302,10 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         kernel: Arc::clone(&kernel.name),
         grid,
         block,
-        dynamic_shared,
-        params,
-        buffers,
-        contents,
+        dynamic_shared: shared_memory(&launch, kernel, limits)?,
+        params: SmallVec::new(),
+        buffers: SmallVec::new(),
+        contents: Vec::new(),
         access,
         strict: launch.strict,
         max_steps: launch.max_steps,
@@ -321,20 +313,28 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         counts,
         location: std::panic::Location::caller(),
     };
-    core.submit(stream, &touches, |backend: &dyn Backend| {
+    core.own("a kernel", kernel.core).at_caller()?;
+    let mut binder = Binder::new(signature, core, call);
+    arguments.bind_all(&mut binder).at_caller()?;
+    binder.foreign.take().map_or(Ok(()), Err).at_caller()?;
+    if access == AccessRule::Checked && core.shared.backend.wants_contents() {
+        binder.call.contents = known_contents(core, &binder);
+    }
+    core.submit(stream, binder.touches(), |backend: &dyn Backend| {
         // SAFETY: each buffer is a region of an array that the caller borrows for this call, so it is live (C1), and
         // the ledger keeps it until the launch has stopped (C2); C5 is the caller's.
-        unsafe { backend.launch(stream, call) }
+        unsafe { backend.launch(stream, &binder.call) }
     })
 }
 
 /// What is known of the elements of arguments that are only read, and that no other argument writes.
-fn known_contents(core: &Core, read: &[(usize, EntryId)], touches: &[Touch]) -> Vec<(usize, Contents)> {
+fn known_contents(core: &Core, binder: &Binder<'_>) -> Vec<(usize, Contents)> {
     let ledger = core.ledger();
-    let unwritten = |entry: EntryId| !touches.iter().any(|touch| touch.write && touch.entry == entry);
-    read.iter()
+    let unwritten = |entry| !binder.touches().any(|touch| touch.write && touch.entry == entry);
+    let read = binder.call.buffers.iter().zip(&binder.entries).filter(|(buffer, _)| !buffer.writable);
+    read.filter_map(|(buffer, entry)| Some((buffer.argument, (*entry)?)))
         .filter(|(_, entry)| unwritten(*entry))
-        .filter_map(|(argument, entry)| Some((*argument, ledger.contents(*entry)?)))
+        .filter_map(|(argument, entry)| Some((argument, ledger.contents(entry)?)))
         .collect()
 }
 

@@ -170,7 +170,7 @@ impl<'scope, 'env, 'ctx> Stream<'scope, 'env, 'ctx> {
         // SAFETY: only the lifetime changes. The function borrows what lives for `'env`, which outlasts the scope of
         // streams; that ends only after this stream was waited for, and then the function has run or never will (B3).
         let function: HostFunction = unsafe { std::mem::transmute(function) };
-        self.core().submit(self.id, &[], |backend| backend.call(self.id, function))
+        self.core().submit(self.id, None, |backend| backend.call(self.id, function))
     }
 
     /// Waits until everything queued on this stream is done.

@@ -1,8 +1,6 @@
 //! Copies between the contexts of one `scope_all`: straight from device to device where the backends can, else by way of
 //! the host. Both wait: the source belongs to another context, whose ledger does not know of this one's streams.
 
-use smallvec::SmallVec;
-
 use crate::backend::{Backend, PeerCopy};
 use crate::element::Element;
 use crate::error::{AtCaller, Error, ErrorKind};
@@ -39,8 +37,7 @@ fn direct(to: &Region<'_>, from: &Region<'_>) -> Result<(), Error> {
         rows: to.rows,
         peer,
     };
-    let touches: SmallVec<[_; 1]> = to.block.touch(true).into_iter().collect();
-    core.submit(core.stream, &touches, |backend: &dyn Backend| {
+    core.submit(core.stream, to.block.touch(true), |backend: &dyn Backend| {
         // SAFETY: both regions lie in live allocations, which the caller borrows until this function returns (C1), and
         // the wait below has stopped the copy by then, whatever it answers (B3). The peer's context is open: an array of
         // it is borrowed.

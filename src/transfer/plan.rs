@@ -142,12 +142,9 @@ unsafe fn queue(
     if copy.row_bytes == 0 || copy.rows == 0 {
         return Ok(());
     }
-    let touches: SmallVec<[_; 2]> = [to.map(|r| r.block.touch(true)), from.map(|r| r.block.touch(false))]
-        .into_iter()
-        .flatten()
-        .flatten()
-        .collect();
-    core.submit(stream, &touches, |backend: &dyn Backend| {
+    let touches = [to.and_then(|r| r.block.touch(true)), from.and_then(|r| r.block.touch(false))];
+    let touches = touches.into_iter().flatten();
+    core.submit(stream, touches, |backend: &dyn Backend| {
         // SAFETY: C1 and C3 are this function's own conditions.
         unsafe { backend.copy(stream, &copy) }
     })
@@ -174,8 +171,7 @@ pub(crate) fn fill<T: Element>(
         slices: 1,
         element: SmallVec::from_slice(bytemuck::bytes_of(&value)),
     };
-    let touches: SmallVec<[_; 1]> = region.block.touch(true).into_iter().collect();
-    core.submit(stream, &touches, |backend: &dyn Backend| {
+    core.submit(stream, region.block.touch(true), |backend: &dyn Backend| {
         // SAFETY: the region lies in a live allocation (C1): the array it came from is borrowed by the caller.
         unsafe { backend.fill(stream, &fill) }
     })

@@ -97,7 +97,7 @@ impl CudaBackend {
     ///
     /// # Safety
     /// C1 for its buffers.
-    unsafe fn launch_checked(&self, stream: StreamId, launch: LaunchCall) -> Answer<()> {
+    unsafe fn launch_checked(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()> {
         let kernel = self.modules.get(launch.function)?;
         let stream = self.streams.get(stream)?;
         let request = |params| Request {
@@ -106,7 +106,7 @@ impl CudaBackend {
             dynamic_shared: launch.dynamic_shared,
             params,
         };
-        let variant = match kernel.checked()?.plan(&launch, &self.context)? {
+        let variant = match kernel.checked()?.plan(launch, &self.context)? {
             Plan::Proved => {
                 // SAFETY: C1 is the caller's. Every access was proved to lie in the buffers and variables of this launch,
                 // writes in those that may be written (C5).
@@ -119,7 +119,7 @@ impl CudaBackend {
             Plan::Checked(variant) => variant,
         };
         let (slot, record) = stream.records().take(stream.handle(), &self.spares, &self.context)?;
-        let params = variant.params(&launch, record);
+        let params = variant.params(launch, record);
         // SAFETY: C1 is the caller's. This version does no access that it has not compared with the limits it is given,
         // which are those of the launch's buffers, except where that was proved (C5); its parameters are laid out as it
         // says.
@@ -128,7 +128,7 @@ impl CudaBackend {
             variant,
             grid: launch.grid,
             block: launch.block,
-            buffers: launch.buffers,
+            buffers: launch.buffers.clone(),
             max_steps: launch.max_steps,
             location: launch.location,
         };
@@ -315,9 +315,9 @@ impl Backend for CudaBackend {
         self.modules.unload(module, &self.context)
     }
 
-    unsafe fn launch(&self, stream: StreamId, launch: LaunchCall) -> Answer<()> {
+    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()> {
         self.context.alive()?;
-        refuse(&launch)?;
+        refuse(launch)?;
         if launch.access == AccessRule::Checked {
             // SAFETY: C1 is the caller's.
             return unsafe { self.launch_checked(stream, launch) };

@@ -252,12 +252,13 @@ impl Backend for HostBackend {
         self.enter("unload")?.unload(module)
     }
 
-    unsafe fn launch(&self, stream: StreamId, mut launch: LaunchCall) -> Answer<()> {
-        launch.strict |= self.options.strict;
+    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()> {
+        let mut call = launch.clone();
+        call.strict |= self.options.strict;
         let mut context = self.enter("launch")?;
         context.alive()?;
-        let module = Arc::clone(context.module(launch.module)?);
-        let queued = QueuedLaunch { module, call: launch };
+        let module = Arc::clone(context.module(call.module)?);
+        let queued = QueuedLaunch { module, call };
         context.push(stream, Operation::Launch(Box::new(queued)))
     }
 

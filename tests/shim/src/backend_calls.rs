@@ -26,7 +26,7 @@ pub fn fill(backend: &HostBackend, stream: StreamId, fill: &Fill) -> Answer<()> 
 pub fn launch(backend: &HostBackend, stream: StreamId, call: LaunchCall) -> Answer<()> {
     // SAFETY: C1: no buffers are named. C5: the caller of `cuLaunchKernel` vouches for what its kernel touches; the
     // host device's memory is its own, and it looks up each address that a kernel uses, so one that is wrong is a fault.
-    unsafe { backend.launch(stream, call) }?;
+    unsafe { backend.launch(stream, &call) }?;
     backend.wait_stream(stream)
 }
 

@@ -63,7 +63,7 @@ fn call(
 
 fn queue_launch(device: &HostBackend, stream: StreamId, call: LaunchCall) {
     // SAFETY: each test gives buffers that are live, and on this device a kernel reaches device memory alone.
-    unsafe { device.launch(stream, call) }.expect("queued");
+    unsafe { device.launch(stream, &call) }.expect("queued");
 }
 
 #[test]

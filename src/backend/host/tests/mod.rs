@@ -148,5 +148,5 @@ fn try_launch(
         location: Location::caller(),
     };
     // SAFETY: the stand-in's kernels touch their buffers only.
-    unsafe { device.launch(stream, call) }
+    unsafe { device.launch(stream, &call) }
 }
