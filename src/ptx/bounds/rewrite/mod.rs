@@ -16,21 +16,26 @@
 //! Lines keep their numbers: a message of an assembler about the new text fits the old one.
 
 mod check;
+mod compare;
 mod edits;
 mod functions;
+mod heads;
 mod items;
 mod params;
+mod pointers;
 mod provenance;
 pub mod record;
 mod refuse;
+mod regions;
 mod sites;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
+mod values;
 mod writer;
 
-pub use params::{ExtraParams, ExtraValue, Limit};
+pub use params::{ExtraParams, ExtraValue, IndexLimit, Limit};
 pub use refuse::Refused;
 pub use sites::{CheckedSite, Open, RecordedAddress, SiteKind, SiteSet};
 pub use summary::{Writes, stops_by_itself, stores};

@@ -83,6 +83,11 @@ fn launch_on(
                         buffers.iter().find(|(index, ..)| *index == limit.parameter).unwrap();
                     limit.value(*address, buffer.bytes.len() as u64, buffer.writable)
                 }
+                ExtraValue::Indices(index) => {
+                    let (_, address, buffer) =
+                        buffers.iter().find(|(at, ..)| *at == index.limit.parameter).unwrap();
+                    index.value(*address, buffer.bytes.len() as u64, buffer.writable)
+                }
             }));
         }
     }
