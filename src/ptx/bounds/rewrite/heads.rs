@@ -6,9 +6,11 @@ use std::fmt::Write as _;
 
 use super::check::Place;
 use super::functions::SPARE;
+use super::groups::Group;
 use super::refuse::Refused;
-use super::regions::{Group, Region};
+use super::regions::Region;
 use super::sites::Open;
+use super::traces::target;
 use super::values::{Block, Made};
 use super::writer::{Checked, Writer};
 use crate::ptx::ast::Instruction;
@@ -26,7 +28,7 @@ struct Repeated {
 }
 
 impl Writer<'_, '_> {
-    /// Rewrites the instructions of a basic block.
+    /// Rewrites the instructions of a trace.
     pub(super) fn block(
         &mut self,
         block: &Block<'_>,
@@ -62,8 +64,19 @@ impl Writer<'_, '_> {
         let (slow, join) = (self.fresh_label(), self.fresh_label());
         // the copy first, so that sites are numbered as they follow each other
         let mut copy = String::new();
+        let mut labels: HashMap<usize, String> = HashMap::from([(region.last + 1, join.clone())]);
         for pc in region.head..=region.last {
-            copy.push_str(&self.copied(pc, &function.code[pc], open[pc])?);
+            if pc > region.head && block.jumps.lead_to(pc) {
+                let label = labels.entry(pc).or_insert_with(|| self.fresh_label());
+                let _ = write!(copy, "{label}: ");
+            }
+            match target(&function.code[pc]) {
+                Some(to) => {
+                    let label = labels.entry(to).or_insert_with(|| self.fresh_label()).clone();
+                    copy.push_str(&self.copied_jump(&function.code[pc], &label));
+                }
+                None => copy.push_str(&self.copied(pc, &function.code[pc], open[pc])?),
+            }
         }
         let mut text = String::new();
         let mut repeated = Repeated::default();
@@ -108,6 +121,13 @@ impl Writer<'_, '_> {
             }
             None => format!("{} ", self.on_one_line(syntax.span)),
         })
+    }
+
+    /// A jump to another label.
+    fn copied_jump(&self, inst: &Inst, label: &str) -> String {
+        let guard = self.syntax_of(inst).and_then(|syntax| syntax.guard);
+        let guard = guard.map_or(String::new(), |guard| self.on_one_line(guard.span));
+        format!("{guard} bra {label}; ")
     }
 
     fn on_one_line(&self, span: Span) -> String {
@@ -201,7 +221,10 @@ impl Writer<'_, '_> {
         made: Made,
         repeated: &mut Repeated,
     ) -> Option<String> {
-        let Some(pc) = made.filter(|&pc| pc >= head) else { return self.function.register_name(reg) };
+        let Some(write) = made.filter(|write| write.pc >= head) else {
+            return self.function.register_name(reg);
+        };
+        let pc = write.pc;
         if let Some(name) = repeated.names.get(&pc) {
             return Some(name.clone());
         }

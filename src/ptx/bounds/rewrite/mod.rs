@@ -19,6 +19,7 @@ mod check;
 mod compare;
 mod edits;
 mod functions;
+mod groups;
 mod heads;
 mod items;
 mod params;
@@ -32,6 +33,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
+mod traces;
 mod values;
 mod writer;
 

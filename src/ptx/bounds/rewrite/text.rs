@@ -169,7 +169,7 @@ fn collect<'a, 's>(
                 collect(&block.statements, false, stretch, found);
                 *stretch += 1;
             }
-            Statement::Location(_) | Statement::Pragma(_) => {}
+            Statement::Label(_) | Statement::Location(_) | Statement::Pragma(_) => {}
             _ => *stretch += 1,
         }
     }

@@ -1,5 +1,6 @@
-//! What the registers of one basic block hold: sums over what is known where the block begins, and for each
-//! instruction which earlier one made what it reads. Sums are right modulo two to the width of the register, so that
+//! What the registers of one trace hold: sums over what is known where the trace begins, and for each instruction
+//! which earlier one made what it reads. Where a jump over a part of the trace arrives, what that part may have written
+//! is something new. Sums are right modulo two to the width of the register, so that
 //! two addresses with the same terms differ by the difference of their constants, whatever wraps around.
 
 use std::collections::HashMap;
@@ -7,6 +8,7 @@ use std::collections::HashMap;
 use smallvec::SmallVec;
 
 use super::pointers::{self, Pointers};
+use super::traces::Jumps;
 use crate::ptx::ir::{
     AddressBase, Function, Inst, IntegerOp, IntegerUnaryOp, MulPart, Op, Operand, Reg, RegClass, Space, Type,
     Width,
@@ -17,12 +19,14 @@ use crate::ptx::ir::{
 pub(super) enum Atom {
     /// The address that the kernel's parameter with this index holds.
     Pointer(usize),
-    /// What a register held when the block began.
+    /// What a register held when the trace began.
     Entry(Reg),
-    /// A 32-bit value made 64 bits wide: an index into the block's extensions.
+    /// A 32-bit value made 64 bits wide: an index into the trace's extensions.
     Extended(usize),
     /// What the instruction at this place put in a register.
     Made(usize, Reg),
+    /// What a register holds where jumps arrive.
+    Joined(usize, Reg),
 }
 
 /// Σ factor × atom + constant.
@@ -42,8 +46,17 @@ pub(super) struct Extension {
     pub(super) made: Made,
 }
 
-/// The instruction that wrote a register; `None`: it was written before the block.
-pub(super) type Made = Option<usize>;
+/// What gave a register its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Write {
+    /// The instruction behind which it has the value.
+    pub(super) pc: usize,
+    /// Did jumps arrive there, so that there are several values?
+    pub(super) joined: bool,
+}
+
+/// What wrote a register; `None`: it was written before the trace.
+pub(super) type Made = Option<Write>;
 
 /// Terms beyond which a sum is an atom.
 const MOST_TERMS: usize = 8;
@@ -101,55 +114,80 @@ fn key(reg: Reg) -> (u8, u32) {
     (class, reg.index)
 }
 
-/// One basic block.
+/// One trace.
 pub(super) struct Block<'a> {
     function: &'a Function,
     buffers: &'a [usize],
     pointers: &'a Pointers,
+    pub(super) jumps: &'a Jumps,
     begin: usize,
     held: HashMap<(u8, u32), Sum>,
-    written: HashMap<(u8, u32), Vec<usize>>,
+    written: HashMap<(u8, u32), Vec<Write>>,
     pub(super) extensions: Vec<Extension>,
-    /// What each instruction reads, and where that was written.
+    /// What each instruction reads, and what wrote that.
     uses: Vec<SmallVec<[(Reg, Made); 4]>>,
+    /// What each instruction writes, with what is new where jumps arrive at it.
+    defs: Vec<SmallVec<[Reg; 2]>>,
     /// What the address registers of each instruction hold, offset not counted.
     addresses: HashMap<(usize, usize), Sum>,
 }
 
 impl<'a> Block<'a> {
-    /// The block of `function` from `begin` to `end`.
+    /// The trace of `function` from `begin` to `end`.
     pub(super) fn of(
         function: &'a Function,
         buffers: &'a [usize],
         pointers: &'a Pointers,
+        jumps: &'a Jumps,
         (begin, end): (usize, usize),
     ) -> Self {
         let mut this = Self {
             function,
             buffers,
             pointers,
+            jumps,
             begin,
             held: HashMap::new(),
             written: HashMap::new(),
             extensions: Vec::new(),
             uses: Vec::new(),
+            defs: Vec::new(),
             addresses: HashMap::new(),
         };
         for pc in begin..end {
+            let arriving = if pc > begin { jumps.first_to(pc) } else { None };
+            let joined = arriving.map_or(SmallVec::new(), |source| this.join(source, pc));
+            this.defs.push(joined);
             this.step(pc, &function.code[pc]);
         }
         this
     }
 
-    /// What the instruction at `pc` reads, and where that was written.
+    /// Jumps from `source` on arrive at `pc`: gives what may have been written since.
+    fn join(&mut self, source: usize, pc: usize) -> SmallVec<[Reg; 2]> {
+        let mut joined: SmallVec<[Reg; 2]> = SmallVec::new();
+        for defs in self.defs.iter().skip(source + 1 - self.begin) {
+            joined.extend(defs.iter().copied());
+        }
+        joined.sort_unstable();
+        joined.dedup();
+        for reg in &joined {
+            self.held.insert(key(*reg), Sum::atom(Atom::Joined(pc, *reg)));
+            let write = Write { pc: pc - 1, joined: true };
+            self.written.entry(key(*reg)).or_default().push(write);
+        }
+        joined
+    }
+
+    /// What the instruction at `pc` reads, and what wrote that.
     pub(super) fn uses(&self, pc: usize) -> &[(Reg, Made)] {
         pc.checked_sub(self.begin).and_then(|at| self.uses.get(at)).map_or(&[], |uses| uses)
     }
 
-    /// Where what `reg` holds before the instruction at `pc` was written.
+    /// What wrote what `reg` holds before the instruction at `pc`.
     pub(super) fn made(&self, reg: Reg, pc: usize) -> Made {
         let written = self.written.get(&key(reg))?;
-        written[..written.partition_point(|&at| at < pc)].last().copied()
+        written[..written.partition_point(|write| write.pc < pc)].last().copied()
     }
 
     /// What the address register of the access number `number` at `pc` holds.
@@ -193,7 +231,10 @@ impl<'a> Block<'a> {
         for reg in defs {
             let sum = sum.clone().filter(|(_, width)| *width == reg.width);
             self.held.insert(key(reg), sum.map_or(Sum::atom(Atom::Made(pc, reg)), |(sum, _)| sum));
-            self.written.entry(key(reg)).or_default().push(pc);
+            self.written.entry(key(reg)).or_default().push(Write { pc, joined: false });
+            if let Some(defs) = self.defs.last_mut() {
+                defs.push(reg);
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use super::pointers::{Pointers, leaders};
 use super::provenance::Provenance;
 use super::refuse::Refused;
 use super::sites::{CheckedSite, Open, RecordedAddress, SiteKind, SiteSet};
+use super::traces::Jumps;
 use super::values::Block;
 use crate::ptx::ast;
 use crate::ptx::ir::{
@@ -62,7 +63,8 @@ pub(super) struct Writer<'a, 's> {
 #[derive(Clone, Copy)]
 pub(super) struct Placed<'a, 's> {
     pub(super) syntax: &'a ast::Instruction<'s>,
-    /// Instructions with the same number stand in one scope, with nothing but instructions between them.
+    /// Instructions with the same number stand in one scope, with nothing but instructions and labels between
+    /// them.
     pub(super) stretch: u32,
     /// Does it stand in the function's own scope?
     pub(super) outermost: bool,
@@ -107,11 +109,11 @@ impl<'a, 's> Writer<'a, 's> {
         let buffers = if is_kernel { self.buffers } else { &[] };
         let leader = leaders(&function.code);
         let pointers = Pointers::of(function, buffers, &leader);
+        let jumps = Jumps::of(&function.code);
         let mut begin = 0;
         while begin < function.code.len() {
-            let length = leader[begin + 1..].iter().take_while(|&&leads| !leads).count();
-            let end = begin + 1 + length;
-            let block = Block::of(function, buffers, &pointers, (begin, end));
+            let end = jumps.trace(begin, function.code.len());
+            let block = Block::of(function, buffers, &pointers, &jumps, (begin, end));
             self.block(&block, (begin, end), &open)?;
             begin = end;
         }
