@@ -202,12 +202,13 @@ impl Writer<'_, '_> {
             base: Item::Pointer(parameter),
             limit: Bound::Item(Item::Limit(Limit { parameter, bytes, write, align })),
         };
-        let shared = |form| Test {
-            base: Item::SharedBase(form),
-            limit: Bound::Item(Item::SharedLimit {
-                bytes,
-                form: if form == Form::Generic { Form::Wide } else { form },
-            }),
+        let shared = |form| {
+            let narrow = if form == Form::Generic { Form::Wide } else { form };
+            let limit = match (self.shared.fixed.as_slice(), &self.shared.dynamic) {
+                ([(_, size)], None) => fixed(*size, bytes),
+                _ => Bound::Item(Item::SharedLimit { bytes, form: narrow }),
+            };
+            Test { base: Item::SharedBase(form), limit }
         };
         let variable = |id: VariableId, generic| {
             let variable = self.module.variables.get(id.0 as usize)?;

@@ -154,7 +154,7 @@ impl Writer<'_, '_> {
                 && group.sum.terms == sum.terms;
             let at = sum.constant.wrapping_sub(group.sum.constant);
             let at = if narrow { i64::from(at as i32) } else { at as i64 };
-            if same && at.abs() < MOST_SPAN && group.fits(at, access.size, open.alignment) {
+            if same && at.unsigned_abs() < MOST_SPAN as u64 && group.fits(at, access.size, open.alignment) {
                 member.at = at;
                 // one test for what is done under different conditions: shared memory is rarely left where it is not
                 // touched

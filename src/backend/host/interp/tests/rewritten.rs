@@ -2,6 +2,7 @@
 //! outside the buffers as it was.
 
 mod planted;
+mod regions;
 mod same;
 mod spaces;
 
