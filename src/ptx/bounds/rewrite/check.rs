@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use super::compare::Located;
 use super::items::Item;
 use super::provenance::Origin;
 use super::refuse::Refused;
@@ -42,7 +43,7 @@ impl Writer<'_, '_> {
         let tests = match open.range && index.is_none() {
             true => {
                 let align = if open.alignment && known_multiple { size } else { 1 };
-                self.tests(inst, origin, located.narrow.is_some(), access, align)?
+                self.tests(inst, origin, matches!(located, Located::Narrow(_)), access, align)?
             }
             false => Vec::new(),
         };
@@ -53,7 +54,10 @@ impl Writer<'_, '_> {
         } else if tests.is_empty() && index.is_none() {
             let _ = write!(text, "setp.ne.u32 {ok}, {p}f, {p}f; ");
         }
-        let mut offset = format!("mov.u64 {p}g, {};", located.wide);
+        let mut offset = match &located {
+            Located::Narrow(name) => format!("cvt.u64.u32 {p}g, {name};"),
+            Located::Wide(name) => format!("mov.u64 {p}g, {name};"),
+        };
         if let (Some(_), AddressBase::Reg(reg)) = (&index, address.base)
             && address.offset != 0
         {
@@ -79,16 +83,7 @@ impl Writer<'_, '_> {
         }
         let looked_at = open.alignment && size > 1 && !(known_multiple && open.range);
         if looked_at {
-            match &located.narrow {
-                Some(narrow) => {
-                    let _ = write!(text, "and.b32 {p}i, {narrow}, {}; ", size - 1);
-                    let _ = write!(text, "setp.eq.and.u32 {ok}, {p}i, 0, {ok}; ");
-                }
-                None => {
-                    let _ = write!(text, "and.b64 {p}u, {}, {}; ", located.wide, size - 1);
-                    let _ = write!(text, "setp.eq.and.u64 {ok}, {p}u, 0, {ok}; ");
-                }
-            }
+            self.look_at_alignment(text, &located, size, &ok);
         }
         if let Some(pardon) = pardon {
             let _ = write!(text, "or.pred {ok}, {ok}, {pardon}; ");

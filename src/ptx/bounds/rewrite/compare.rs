@@ -31,13 +31,13 @@ fn fixed(size: u64, bytes: u32) -> Bound {
     Bound::Fixed((size + 1).saturating_sub(u64::from(bytes)))
 }
 
-/// The registers that hold an address.
+/// The register that holds an address.
 #[derive(Clone, Debug)]
-pub(super) struct Located {
-    /// 32 bits, for a shared address in such a register.
-    pub(super) narrow: Option<String>,
-    /// 64 bits; made from the narrow one where that is all there is.
-    pub(super) wide: String,
+pub(super) enum Located {
+    /// 32 bits: a shared address.
+    Narrow(String),
+    /// 64 bits.
+    Wide(String),
 }
 
 impl Writer<'_, '_> {
@@ -58,9 +58,9 @@ impl Writer<'_, '_> {
             Bound::Item(item) => self.item(item),
             Bound::Fixed(value) => value.to_string(),
         };
-        let (ty, distance, from) = match (&located.narrow, test.base.is_narrow()) {
-            (Some(narrow), true) => ("u32", format!("{p}n"), narrow),
-            _ => ("u64", format!("{p}t"), &located.wide),
+        let (ty, distance, from) = match located {
+            Located::Narrow(name) => ("u32", format!("{p}n"), name),
+            Located::Wide(name) => ("u64", format!("{p}t"), name),
         };
         let also = if combine.is_empty() { String::new() } else { format!(", {ok}") };
         let _ = write!(text, "sub.{ty} {distance}, {from}, {base}; ");
@@ -132,7 +132,7 @@ impl Writer<'_, '_> {
             }
             AddressBase::Absolute => {
                 let _ = write!(text, "mov.u64 {wide}, {}; ", address.offset);
-                Ok(Located { narrow: None, wide })
+                Ok(Located::Wide(wide))
             }
             AddressBase::Symbol(symbol) => {
                 let name = self.symbol_name(symbol).ok_or_else(unnamed)?;
@@ -140,7 +140,7 @@ impl Writer<'_, '_> {
                 if address.offset != 0 {
                     let _ = write!(text, "add.s64 {wide}, {wide}, {}; ", address.offset);
                 }
-                Ok(Located { narrow: None, wide })
+                Ok(Located::Wide(wide))
             }
         }
     }
@@ -157,10 +157,10 @@ impl Writer<'_, '_> {
         let p = self.p;
         let wide = format!("{p}a");
         match reg.width {
-            Width::B64 if offset == 0 => Some(Located { narrow: None, wide: name.to_owned() }),
+            Width::B64 if offset == 0 => Some(Located::Wide(name.to_owned())),
             Width::B64 => {
                 let _ = write!(text, "add.s64 {wide}, {name}, {offset}; ");
-                Some(Located { narrow: None, wide })
+                Some(Located::Wide(wide))
             }
             Width::B32 if matches!(space, Space::Shared | Space::Local) => {
                 let mut name = name.to_owned();
@@ -168,12 +168,28 @@ impl Writer<'_, '_> {
                     let _ = write!(text, "add.s32 {p}m, {name}, {}; ", offset as i32);
                     name = format!("{p}m");
                 }
-                let narrow = (space == Space::Shared).then(|| name.clone());
+                if space == Space::Shared {
+                    return Some(Located::Narrow(name));
+                }
                 let _ = write!(text, "cvt.u64.u32 {wide}, {name}; ");
-                Some(Located { narrow, wide })
+                Some(Located::Wide(wide))
             }
             _ => None,
         }
+    }
+
+    /// Appends the look at the alignment of an address: `ok` holds afterwards where it held and the address is a
+    /// multiple of `size`.
+    pub(super) fn look_at_alignment(&self, text: &mut String, located: &Located, size: u32, ok: &str) {
+        let (p, mask) = (self.p, size - 1);
+        let _ = match located {
+            Located::Narrow(name) => {
+                write!(text, "and.b32 {p}i, {name}, {mask}; setp.eq.and.u32 {ok}, {p}i, 0, {ok}; ")
+            }
+            Located::Wide(name) => {
+                write!(text, "and.b64 {p}u, {name}, {mask}; setp.eq.and.u64 {ok}, {p}u, 0, {ok}; ")
+            }
+        };
     }
 
     fn symbol_name(&self, symbol: Symbol) -> Option<String> {

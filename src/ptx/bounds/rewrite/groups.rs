@@ -28,6 +28,8 @@ pub(super) struct Group {
     pub(super) guard: Option<(Guard, Made)>,
     sum: Sum,
     pub(super) members: Vec<Member>,
+    /// Do other groups vouch for it?
+    pub(super) vouched: bool,
 }
 
 /// One access of a group.
@@ -58,6 +60,20 @@ impl Group {
         u32::try_from(end.unwrap_or(low) - low).unwrap_or(u32::MAX)
     }
 
+    pub(super) fn terms(&self) -> &[(Atom, u64)] {
+        &self.sum.terms
+    }
+
+    /// How many times the addresses have `atom`.
+    pub(super) fn times(&self, atom: Atom) -> u64 {
+        self.terms().iter().find(|(known, _)| *known == atom).map_or(0, |(_, times)| *times)
+    }
+
+    /// What the lowest address has besides its terms.
+    pub(super) fn constant(&self) -> u64 {
+        self.sum.constant.wrapping_add(self.low().map_or(0, |low| low.at) as u64)
+    }
+
     /// The group as one access, from its lowest address.
     pub(super) fn whole(&self) -> Option<MemoryAccess> {
         let low = self.low()?;
@@ -77,14 +93,13 @@ impl Group {
         }
     }
 
-    /// The member whose alignment the head looks at, with its distance from the lowest; `None`: nobody's.
-    pub(super) fn looked_at(&self) -> Option<(&Member, i64)> {
+    /// The member whose alignment the head looks at; `None`: nobody's.
+    pub(super) fn looked_at(&self) -> Option<&Member> {
         let aligned = || self.members.iter().filter(|member| member.aligned && member.access.size > 1);
         if aligned().all(|member| member.known) {
             return None;
         }
-        let low = self.low()?;
-        aligned().max_by_key(|member| member.access.size).map(|member| (member, member.at - low.at))
+        aligned().max_by_key(|member| member.access.size)
     }
 
     /// May an access at `at` bytes from the first one be in the group?
@@ -164,7 +179,7 @@ impl Writer<'_, '_> {
             }
         }
         let (space, members) = (access.space, vec![member]);
-        groups.push(Group { origin, space, narrow, guard, sum, members });
+        groups.push(Group { origin, space, narrow, guard, sum, members, vouched: false });
         Some(())
     }
 

@@ -80,12 +80,17 @@ impl Writer<'_, '_> {
         }
         let mut text = String::new();
         let mut repeated = Repeated::default();
-        for (number, group) in region.groups.iter().enumerate() {
+        for (number, group) in region.groups.iter().filter(|group| !group.vouched).enumerate() {
             let tested = self.test(&mut text, block, (region.head, group), number == 0, &mut repeated);
             tested.ok_or_else(|| Refused::inst(head, "an address that is no plain register"))?;
         }
         for (spare, count) in self.spare.iter_mut().zip(repeated.count) {
             *spare = (*spare).max(count);
+        }
+        for step in &region.steps {
+            let name = function.register_name(step.reg).unwrap_or_default();
+            let _ = write!(text, "add.s64 {p}t, {name}, {}; ", step.most);
+            let _ = write!(text, "setp.le.and.u64 {p}h, {p}t, {}, {p}h; ", 2 * step.most);
         }
         let _ = write!(text, "@!{p}h bra {slow}; ");
         self.output.edits.insert(head.span.start, text);
@@ -177,19 +182,11 @@ impl Writer<'_, '_> {
                 }
             }
         }
-        if let Some((member, _)) = group.looked_at() {
+        if let Some(member) = group.looked_at() {
             let name = self.at_head(block, head, member.reg, member.made, repeated)?;
-            let (offset, mask) = (member.access.address.offset, member.access.size - 1);
+            let offset = member.access.address.offset;
             let located = self.locate_from(&mut tests, group.space, member.reg, &name, offset)?;
-            let _ = match &located.narrow {
-                Some(narrow) => {
-                    write!(tests, "and.b32 {p}i, {narrow}, {mask}; setp.eq.and.u32 {ok}, {p}i, 0, {ok}; ")
-                }
-                None => {
-                    let wide = &located.wide;
-                    write!(tests, "and.b64 {p}u, {wide}, {mask}; setp.eq.and.u64 {ok}, {p}u, 0, {ok}; ")
-                }
-            };
+            self.look_at_alignment(&mut tests, &located, member.access.size, &ok);
         }
         if let Some((guard, made)) = group.guard {
             let guarded = self.at_head(block, head, guard.predicate, made, repeated)?;

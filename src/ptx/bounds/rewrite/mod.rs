@@ -18,6 +18,7 @@
 mod check;
 mod compare;
 mod edits;
+mod families;
 mod functions;
 mod groups;
 mod heads;

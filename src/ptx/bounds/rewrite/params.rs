@@ -58,10 +58,11 @@ pub struct IndexLimit {
 }
 
 impl Limit {
-    /// The value of the parameter for a buffer of `len` bytes at `address`: an access may begin at less than this.
+    /// The value of the parameter for a buffer of `len` bytes at `address`: an access may begin at less than this. Of
+    /// a buffer of more than 2⁶² bytes, which no device has, only so many count.
     #[must_use]
     pub fn value(&self, address: u64, len: u64, writable: bool) -> u64 {
-        let bytes = u64::from(self.bytes);
+        let (bytes, len) = (u64::from(self.bytes), len.min(1 << 62));
         let misaligned = !address.is_multiple_of(u64::from(self.align.max(1)));
         if misaligned || (self.write && !writable) || len < bytes { 0 } else { len - bytes + 1 }
     }
@@ -145,7 +146,8 @@ mod tests {
         let value = |offset, signed, len| IndexLimit { limit, scale: 1, offset, signed }.value(0, len, false);
         assert_eq!(value(0, true, u64::MAX), 1 << 31);
         assert_eq!(value(0, false, u64::MAX), u64::from(u32::MAX));
-        assert_eq!(value(i64::MAX, true, u64::MAX), u64::from(u32::MAX));
+        assert_eq!(value(i64::MAX, true, u64::MAX), 0);
+        assert_eq!(value(1 << 61, true, u64::MAX), u64::from(u32::MAX));
         assert_eq!(value(i64::MIN, true, u64::MAX), 0);
     }
 }

@@ -22,6 +22,7 @@
 //! not. The guard's predicate must be known at the head like an address.
 
 use super::check::Place;
+use super::families::Step;
 use super::groups::{Group, Known, is_repeatable};
 use super::provenance::Origin;
 use super::sites::Open;
@@ -44,6 +45,8 @@ pub(super) struct Region {
     pub(super) head: usize,
     pub(super) last: usize,
     pub(super) groups: Vec<Group>,
+    /// What must hold for some groups to vouch for others.
+    pub(super) steps: Vec<Step>,
     /// Accesses that need no check of their own behind the test.
     pub(super) covered: Vec<usize>,
     /// Instructions of the hardware that it saves.
@@ -167,7 +170,14 @@ impl Writer<'_, '_> {
         let (code, jumps) = (&self.function.code, block.jumps);
         let first = candidates.first().map_or(begin, |candidate| candidate.pc);
         let head = jumps.closed(code, begin, first).0;
-        let mut region = Region { head, last: head, groups: Vec::new(), covered: Vec::new(), saved: -JUMP };
+        let mut region = Region {
+            head,
+            last: head,
+            groups: Vec::new(),
+            steps: Vec::new(),
+            covered: Vec::new(),
+            saved: -JUMP,
+        };
         let mut open = None;
         let mut known = Known::new();
         for (number, candidate) in candidates.iter().enumerate() {
@@ -190,7 +200,9 @@ impl Writer<'_, '_> {
             region.last = behind - 1;
             region.saved += candidate.single;
         }
-        for group in &region.groups {
+        region.steps = self.thin(block, head, &mut region.groups);
+        region.saved -= region.steps.len() as i64;
+        for group in region.groups.iter().filter(|group| !group.vouched) {
             region.saved -= match self.group_index(block, group, head) {
                 Some(_) => 1,
                 None if group.narrow => 2,

@@ -1,5 +1,7 @@
 //! What is refused, what stands in the text, and what is known of a kernel's parameters.
 
+mod regions;
+
 use super::*;
 use crate::ptx::LoadedPtx;
 

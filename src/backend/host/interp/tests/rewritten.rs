@@ -46,6 +46,8 @@ struct Outcome {
     /// Their contents.
     contents: Vec<Vec<u8>>,
     record: Option<record::Recorded>,
+    /// Counts, if the rig was asked for them.
+    statistics: Statistics,
 }
 
 /// Launches `kernel` of `rig` on `given`, with parameters behind them if it was rewritten.
@@ -92,7 +94,8 @@ fn launch_on(
             }));
         }
     }
-    rig.launch(kernel, grid, block, shared, &args).unwrap_or_else(|fault| panic!("{fault}"));
+    let launched = rig.launch(kernel, grid, block, shared, &args);
+    let statistics = launched.unwrap_or_else(|fault| panic!("{fault}"));
     let mut contents = Vec::new();
     for (_, address, buffer) in &buffers {
         let whole: Vec<u8> = rig.download(*address);
@@ -107,7 +110,12 @@ fn launch_on(
     }
     let words: Vec<u64> = rig.download(record_at);
     let record = record::read(words.as_slice().try_into().unwrap());
-    Outcome { addresses: buffers.iter().map(|(_, address, _)| *address).collect(), contents, record }
+    Outcome {
+        addresses: buffers.iter().map(|(_, address, _)| *address).collect(),
+        contents,
+        record,
+        statistics,
+    }
 }
 
 /// Positions of the buffers among the arguments.

@@ -335,3 +335,65 @@ fn one_wrong_access_of_a_region_is_recorded_as_without_regions() {
     assert!((250..550).contains(&failed), "{failed} of 600 failed: the plants are too rare or too common");
     assert!(regions > 400, "only {regions} of 600 have a region");
 }
+
+#[test]
+fn steps_that_wrap_around_are_not_vouched_for() {
+    // four loads, each a step further; where the last comes back to the buffer, those between may be anywhere
+    let third = 0xaaaa_aaaa_aaaa_aaab_u64; // times 3 is 1
+    let half = 1 << 63;
+    let steps: Vec<u64> =
+        [0, 1, 2, -1_i64 as u64, 40, third, third.wrapping_mul(2), third.wrapping_neg(), half]
+            .into_iter()
+            .chain([
+                1 << 62,
+                1 << 40,
+                1 << 38,
+                (1 << 38) + 1,
+                -(1_i64 << 39) as u64,
+                u64::MAX / 3,
+                u64::MAX / 12,
+            ])
+            .chain((0..16).map(|i| third.wrapping_mul(i) ^ i << 61))
+            .collect();
+    let kernel = |apart: bool| {
+        let apart = if apart { "membar.cta; " } else { "" };
+        module(&format!(
+            ".visible .entry k(.param .u64 x, .param .u64 y, .param .u64 index, .param .u64 out)\n{{\n\
+             .reg .b32 %r<9>; .reg .b64 %d<20>;\n\
+             ld.param.u64 %d0, [x];\nld.param.u64 %d2, [index];\nld.param.u64 %d3, [out];\nmov.u32 %r0, %tid.x;\n\
+             mul.wide.u32 %d4, %r0, 8;\nadd.s64 %d5, %d2, %d4;\nld.global.u64 %d6, [%d5];\nmembar.cta;\n\
+             shl.b64 %d7, %d6, 2;\nadd.s64 %d8, %d0, 128;\n{apart}ld.global.u32 %r1, [%d8];\nadd.s64 %d8, %d8, %d7;\n\
+             {apart}ld.global.u32 %r2, [%d8];\nadd.s64 %d8, %d8, %d7;\n{apart}ld.global.u32 %r3, [%d8];\n\
+             add.s64 %d8, %d8, %d7;\n{apart}ld.global.u32 %r4, [%d8];\nmembar.cta;\nadd.u32 %r1, %r1, %r2;\n\
+             add.u32 %r3, %r3, %r4;\nadd.u32 %r1, %r1, %r3;\ncvt.u64.u32 %d9, %r1;\nadd.s64 %d10, %d3, %d4;\n\
+             st.global.u64 [%d10], %d9;\nret;\n}}"
+        ))
+    };
+    let [together, apart] = [false, true].map(kernel);
+    let loaded = LoadedPtx::read("k.ptx", &together).unwrap();
+    let text = rewrite(&loaded, "k", &[0, 1, 2, 3], &SiteSet::All, RewriteOptions::default()).unwrap().text;
+    let head = text.lines().find(|line| line.contains("@!%sg_h bra")).unwrap();
+    let tests = head.split("@!%sg_h bra").next().unwrap().matches("setp").count();
+    assert_eq!(tests, 3, "the first, the last and the step: {head}");
+    let x: Vec<u32> = (0..64).map(|i| i * i + 7).collect();
+    for step in steps {
+        let given = [
+            Buffer::given(&x, false),
+            Buffer::given(&[0_u32], true),
+            Buffer::given(&[step], false),
+            Buffer::given(&[0_u64], true),
+        ];
+        let [found, expected] = [&together, &apart].map(|text| {
+            let (outcome, sites) =
+                run_rewritten(text, "k", RewriteOptions::default(), 0, (1.into(), 1.into(), 0), &given);
+            let record = outcome.record.map(|recorded| {
+                let site = &sites[usize::from(recorded.site)];
+                (site.line, recorded.address.wrapping_sub(outcome.addresses[0]))
+            });
+            (record, outcome.contents)
+        });
+        assert!(found == expected, "{step:#x}: {:?}, without regions {:?}", found.0, expected.0);
+        let fits = (0..4).all(|k| 128_u64.wrapping_add(step.wrapping_mul(4 * k)) <= 252);
+        assert_eq!(found.0.is_none(), fits, "{step:#x}");
+    }
+}
