@@ -17,19 +17,13 @@ use crate::ptx::ir::{Reg, Space, Width};
 
 /// Most steps between the first and the last.
 const MOST_STEPS: i64 = 1 << 16;
-/// Greatest step, as a power of two.
-const STEP_BITS: u32 = 40;
-
-/// A register whose value, as a signed integer, must be at most this in magnitude.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    pub(super) reg: Reg,
-    pub(super) most: u64,
-}
+/// Greatest magnitude of a step; a power of two.
+pub(super) const MOST_STEP: u64 = 1 << 40;
 
 impl Writer<'_, '_> {
-    /// Marks the groups that two others vouch for, if the steps that are given hold.
-    pub(super) fn thin(&self, block: &Block<'_>, head: usize, groups: &mut [Group]) -> Vec<Step> {
+    /// Marks the groups that two others vouch for, if the registers that are given hold no more than [`MOST_STEP`],
+    /// as signed integers.
+    pub(super) fn thin(&self, block: &Block<'_>, head: usize, groups: &mut [Group]) -> Vec<Reg> {
         let mut steps = Vec::new();
         for first in 0..groups.len() {
             if groups[first].vouched {
@@ -71,9 +65,9 @@ impl Writer<'_, '_> {
         steps
     }
 
-    /// What must hold of an atom for it to be a small step: nothing, or a bound of its register. `None`: nobody can
+    /// What must hold of an atom for it to be a small step: nothing, or its register is small. `None`: nobody can
     /// tell.
-    fn step(&self, block: &Block<'_>, head: usize, atom: Atom) -> Option<Option<Step>> {
+    fn step(&self, block: &Block<'_>, head: usize, atom: Atom) -> Option<Option<Reg>> {
         let (reg, made) = match atom {
             Atom::Extended(_) => return Some(None),
             Atom::Entry(reg) => (reg, None),
@@ -83,7 +77,7 @@ impl Writer<'_, '_> {
         };
         let held = reg.width == Width::B64 && block.made(reg, head) == made;
         let named = self.function.register_name(reg).is_some_and(|name| !name.contains('.'));
-        (held && named).then_some(Some(Step { reg, most: 1 << STEP_BITS }))
+        (held && named).then_some(Some(reg))
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::check::Place;
+use super::families::MOST_STEP;
 use super::functions::SPARE;
 use super::groups::Group;
 use super::refuse::Refused;
@@ -88,9 +89,11 @@ impl Writer<'_, '_> {
             *spare = (*spare).max(count);
         }
         for step in &region.steps {
-            let name = function.register_name(step.reg).unwrap_or_default();
-            let _ = write!(text, "add.s64 {p}t, {name}, {}; ", step.most);
-            let _ = write!(text, "setp.le.and.u64 {p}h, {p}t, {}, {p}h; ", 2 * step.most);
+            // by its upper half, which moves out of a loop more easily
+            let name = function.register_name(*step).unwrap_or_default();
+            let half = MOST_STEP >> 32;
+            let _ = write!(text, "mov.b64 {{{p}i, {p}j}}, {name}; add.u32 {p}j, {p}j, {half}; ");
+            let _ = write!(text, "setp.lt.and.u32 {p}h, {p}j, {}, {p}h; ", 2 * half);
         }
         let _ = write!(text, "@!{p}h bra {slow}; ");
         self.output.edits.insert(head.span.start, text);

@@ -22,14 +22,13 @@
 //! not. The guard's predicate must be known at the head like an address.
 
 use super::check::Place;
-use super::families::Step;
 use super::groups::{Group, Known, is_repeatable};
 use super::provenance::Origin;
 use super::sites::Open;
 use super::traces::target;
 use super::values::Block;
 use super::writer::Writer;
-use crate::ptx::ir::{AddressBase, Inst, MemoryAccess, Op, ParamBlock, Symbol, Width};
+use crate::ptx::ir::{AddressBase, Inst, MemoryAccess, Op, ParamBlock, Reg, Symbol, Width};
 
 /// Most accesses and instructions of one region, so that the work and the text stay in proportion.
 const MOST_ACCESSES: usize = 256;
@@ -45,8 +44,8 @@ pub(super) struct Region {
     pub(super) head: usize,
     pub(super) last: usize,
     pub(super) groups: Vec<Group>,
-    /// What must hold for some groups to vouch for others.
-    pub(super) steps: Vec<Step>,
+    /// Registers that must hold little for some groups to vouch for others.
+    pub(super) steps: Vec<Reg>,
     /// Accesses that need no check of their own behind the test.
     pub(super) covered: Vec<usize>,
     /// Instructions of the hardware that it saves.
