@@ -1,6 +1,7 @@
 //! Rewritten kernels on the interpreter without its own checks: only what was written into the PTX keeps memory
 //! outside the buffers as it was.
 
+mod paths;
 mod planted;
 mod regions;
 mod same;
