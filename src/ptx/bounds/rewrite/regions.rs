@@ -1,6 +1,10 @@
-//! Regions: stretches of straight-line code whose accesses are tested together at their head. If the test holds, the
-//! original text runs; if not, a copy in which each access has its own check, so that what is recorded, and what a
-//! skipped load leaves, never depends on regions. Here they are found; [`heads`](super::heads) writes them.
+//! Regions: stretches of code whose accesses are tested together at their head. If the test holds, the original text
+//! runs; if not, a copy in which each access has its own check, so that what is recorded, and what a skipped load
+//! leaves, never depends on regions. Here they are found; [`heads`](super::heads) writes them.
+//!
+//! A region is entered at its head alone, runs forward, and may jump over parts of itself (a [trace](super::traces)). It
+//! contains nothing that a warp or a block does together: the two copies must not both hold a barrier. An access whose
+//! address is not known at the head, because it is loaded on the way, keeps its own check in both copies.
 //!
 //! # Why a test at the head is enough
 //! Accesses of one [`Group`] are compared with the same memory, `len` bytes from `base`, and their addresses are sums
@@ -9,17 +13,22 @@
 //! end of the last access, the test is *x* = (*A* + *low* − *base*) mod 2⁶⁴ ≤ *len* − *span*, which fails if *span* >
 //! *len*. Then access *i* begins at (*x* + *oᵢ* − *low*) mod 2⁶⁴ from the base; as *oᵢ* − *low* + *sizeᵢ* ≤ *span*, that
 //! sum is at most *len* − *sizeᵢ*, so it does not wrap, and the access lies inside. Where one access writes, *len* counts
-//! as 0 for memory that may only be read. *A* does not change between the head and the access: its register was
-//! written before the head, or by instructions that are repeated at the head from such registers.
+//! as 0 for memory that may only be read.
+//!
+//! *A* does not change between the head and the access: its register was written before the head and not since, or by
+//! instructions that have no other effect and are repeated at the head, from such registers. Where a jump over a part
+//! arrives, what that part may have written is unknown.
 //!
 //! An address that is surely a parameter plus *scale* × a 32-bit index is tested by its index
-//! ([`IndexLimit`]): the index is then an integer and not a residue.
+//! ([`IndexLimit`](super::IndexLimit)): the index is then an integer and not a residue.
 //!
 //! Alignment follows from provenance, as for single checks, or the head looks at one address of the group, of an
 //! access of the greatest size; the others differ from it by multiples of their sizes, or they are not in the group.
 //!
-//! An access with a guard is in a group with those of the same guard, and the test holds also where the guard does
-//! not. The guard's predicate must be known at the head like an address.
+//! An access that has a guard, or is jumped over unless a predicate holds, is in a group with those of the same
+//! condition, and the test holds also where the condition does not. What it depends on must be known at the head like an
+//! address. Groups in shared memory are joined whatever their conditions and tested without any: the test is then more
+//! than is needed, never less.
 
 use super::check::Place;
 use super::groups::{Group, Known, is_repeatable};

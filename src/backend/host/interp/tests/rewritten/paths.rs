@@ -55,6 +55,16 @@ fn what_a_skipped_part_writes_is_not_known_before() {
          @@ld.global.u32 %r2, [%d12];"
     );
     assert_eq!(run(&both), Some((1, 10, 16)));
+    let both = format!(
+        "{TWO}\n@%p0 bra odd;\nadd.s64 %d12, %d10, 1048576;\nbra join;\nodd:\nadd.s64 %d12, %d10, 4;\njoin:\n\
+         @@ld.global.u32 %r2, [%d12];"
+    );
+    assert_eq!(run(&both), Some((0, 10, 16)));
+    // only what is skipped is right
+    let mended = format!(
+        "add.s64 %d12, %d10, 1048576;\n{TWO}\n@%p0 bra over;\nadd.s64 %d12, %d10, 4;\nover:\n@@ld.global.u32 %r2, [%d12];"
+    );
+    assert_eq!(run(&mended), Some((1, 8, 16)));
     // an index that one way changes
     let index = format!(
         "mov.u32 %r5, %r0;\n{TWO}\n@%p0 bra over;\nadd.s32 %r5, %r5, 100000;\nover:\nmul.wide.s32 %d12, %r5, 4;\n\
@@ -102,6 +112,10 @@ fn a_register_that_may_be_no_buffer_is_compared_as_an_address() {
     let guarded = "mov.u64 %d3, 64;\n@%p0 ld.param.u64 %d3, [x];\nmul.wide.s32 %d4, %r0, 4;\n\
                    add.s64 %d5, %d3, %d4;\n@@ld.global.u32 %r2, [%d5];\n@@ld.global.u32 %r3, [%d5+4];";
     assert_eq!(run(guarded), Some((0, 5, 16)));
+    let later = "ld.param.u64 %d3, [x];\nmov.u32 %r5, 0;\nagain:\nmul.wide.s32 %d4, %r0, 4;\nadd.s64 %d5, %d3, %d4;\n\
+                 @@ld.global.u32 %r2, [%d5];\n@@ld.global.u32 %r3, [%d5+4];\nmov.u64 %d3, 64;\nadd.u32 %r5, %r5, 1;\n\
+                 setp.lt.u32 %p1, %r5, 2;\n@%p1 bra again;";
+    assert_eq!(run(later), Some((0, 6, 32)));
     // twice the address
     let sum = "add.s64 %d3, %d0, %d0;\nmul.wide.s32 %d4, %r0, 4;\nadd.s64 %d5, %d3, %d4;\n\
                @@ld.global.u32 %r2, [%d5];\n@@ld.global.u32 %r3, [%d5+4];";
