@@ -66,7 +66,8 @@ impl Writer<'_, '_> {
         // the copy first, so that sites are numbered as they follow each other
         let mut copy = String::new();
         let mut labels: HashMap<usize, String> = HashMap::from([(region.last + 1, join.clone())]);
-        for pc in region.head..=region.last {
+        let places = || open.iter().enumerate().take(region.last + 1).skip(region.head);
+        for (pc, open) in places() {
             if pc > region.head && block.jumps.lead_to(pc) {
                 let label = labels.entry(pc).or_insert_with(|| self.fresh_label());
                 let _ = write!(copy, "{label}: ");
@@ -76,7 +77,7 @@ impl Writer<'_, '_> {
                     let label = labels.entry(to).or_insert_with(|| self.fresh_label()).clone();
                     copy.push_str(&self.copied_jump(&function.code[pc], &label));
                 }
-                None => copy.push_str(&self.copied(pc, &function.code[pc], open[pc])?),
+                None => copy.push_str(&self.copied(pc, &function.code[pc], *open)?),
             }
         }
         let mut text = String::new();
@@ -97,9 +98,9 @@ impl Writer<'_, '_> {
         }
         let _ = write!(text, "@!{p}h bra {slow}; ");
         self.output.edits.insert(head.span.start, text);
-        for pc in region.head..=region.last {
+        for (pc, open) in places() {
             if !region.covered.contains(&pc) {
-                self.instruction(pc, &function.code[pc], open[pc])?;
+                self.instruction(pc, &function.code[pc], *open)?;
             }
         }
         let outermost = self.instructions.get(&head.span.start).is_some_and(|placed| placed.outermost);

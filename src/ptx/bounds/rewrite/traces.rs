@@ -54,12 +54,8 @@ impl Jumps {
         loop {
             let before = (first, end);
             // jumps over what is inside, from before it
-            for at in begin..first {
-                if target(&code[at]).is_some_and(|target| target > first) {
-                    first = at;
-                    break;
-                }
-            }
+            let over = |at: &usize| target(&code[*at]).is_some_and(|target| target > before.0);
+            first = (begin..first).find(over).unwrap_or(first);
             for inst in &code[first..end] {
                 end = end.max(target(inst).unwrap_or(0));
             }
