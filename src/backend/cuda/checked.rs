@@ -221,6 +221,10 @@ impl Variant {
                     let buffer = call.buffers.iter().find(|buffer| buffer.argument == limit.parameter);
                     buffer.map_or(0, |buffer| limit.value(buffer.address, buffer.bytes, buffer.writable))
                 }
+                ExtraValue::Indices(index) => {
+                    let buffer = call.buffers.iter().find(|buffer| buffer.argument == index.limit.parameter);
+                    buffer.map_or(0, |buffer| index.value(buffer.address, buffer.bytes, buffer.writable))
+                }
             };
             params.extend_from_slice(&value.to_le_bytes());
         }

@@ -3,45 +3,21 @@
 
 use std::fmt::Write as _;
 
-use super::items::{Form, Item};
-use super::params::Limit;
+use super::compare::Located;
+use super::items::Item;
 use super::provenance::Origin;
 use super::refuse::Refused;
 use super::sites::{CheckedSite, Open, RecordedAddress, SiteKind};
 use super::writer::Writer;
-use crate::ptx::ir::{
-    Address, AddressBase, FunctionKind, Guard, Inst, MemoryAccess, MemoryAccessKind, Space, Symbol,
-    VariableId, Width,
-};
+use crate::ptx::ir::{AddressBase, Guard, Inst, MemoryAccess, Space};
 
-/// One stretch of memory that an address is compared with.
-struct Test {
-    base: Item,
-    limit: Bound,
-}
-
-/// An access must begin at less than this from the base.
-enum Bound {
-    Item(Item),
-    Fixed(u64),
-}
-
-/// Where an access of `bytes` bytes to something of `size` bytes must begin.
-fn fixed(size: u64, bytes: u32) -> Bound {
-    Bound::Fixed((size + 1).saturating_sub(u64::from(bytes)))
-}
-
-/// The registers that hold an address.
-struct Located {
-    /// 32 bits, for a shared address in such a register.
-    narrow: Option<String>,
-    /// 64 bits; made from the narrow one where that is all there is.
-    wide: String,
-}
-
-/// A checked access: the predicate that tells it may be made.
-pub(super) struct Checked {
-    pub(super) ok: String,
+/// Where an access stands, and what is still to be checked of it.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) pc: usize,
+    /// Its number among those of its instruction.
+    pub(super) number: usize,
+    pub(super) open: Open,
 }
 
 impl Writer<'_, '_> {
@@ -50,50 +26,53 @@ impl Writer<'_, '_> {
     pub(super) fn check(
         &mut self,
         text: &mut String,
-        (pc, number): (usize, usize),
+        place: Place,
         inst: &Inst,
         access: &MemoryAccess,
-        open: Open,
         pardon: Option<&str>,
-    ) -> Result<Option<Checked>, Refused> {
+    ) -> Result<Option<String>, Refused> {
         let MemoryAccess { kind, space, address, size } = *access;
+        let Place { pc, number, open } = place;
         if self.is_named_and_inside(&address, size, kind) {
             return Ok(None);
         }
         let (origin, multiple) = self.provenance.origin(pc, number, &address);
+        let index = self.indexed.get(&(pc, number)).cloned();
         let located = self.locate(text, inst, space, &address)?;
         let known_multiple = origin != Origin::Any && multiple >= size;
-        let tests = match open.range {
+        let tests = match open.range && index.is_none() {
             true => {
-                let aligned = open.alignment && known_multiple;
-                self.tests(inst, origin, space, &located, access, aligned)?
+                let align = if open.alignment && known_multiple { size } else { 1 };
+                self.tests(inst, origin, matches!(located, Located::Narrow(_)), access, align)?
             }
             false => Vec::new(),
         };
         let p = self.p;
         let ok = format!("{p}ok{number}");
-        let single = tests.len() == 1;
         if !open.range {
             let _ = write!(text, "setp.eq.u32 {ok}, {p}f, {p}f; ");
-        } else if tests.is_empty() {
+        } else if tests.is_empty() && index.is_none() {
             let _ = write!(text, "setp.ne.u32 {ok}, {p}f, {p}f; ");
         }
-        let mut offset = format!("mov.u64 {p}g, {};", located.wide);
+        let mut offset = match &located {
+            Located::Narrow(name) => format!("cvt.u64.u32 {p}g, {name};"),
+            Located::Wide(name) => format!("mov.u64 {p}g, {name};"),
+        };
+        if let (Some(_), AddressBase::Reg(reg)) = (&index, address.base)
+            && address.offset != 0
+        {
+            // nothing else needs the sum
+            let name = self.function.register_name(reg).unwrap_or_default();
+            offset = format!("add.s64 {p}g, {name}, {};", address.offset);
+        }
         let mut relative = false;
-        for (number, test) in tests.iter().enumerate() {
-            let base = self.item(test.base);
-            let limit = match test.limit {
-                Bound::Item(item) => self.item(item),
-                Bound::Fixed(value) => value.to_string(),
-            };
-            let (combine, also) = if number == 0 { ("", String::new()) } else { (".or", format!(", {ok}")) };
-            let (ty, distance, from) = match (&located.narrow, test.base.is_narrow()) {
-                (Some(narrow), true) => ("u32", format!("{p}n"), narrow),
-                _ => ("u64", format!("{p}t"), &located.wide),
-            };
-            let _ = write!(text, "sub.{ty} {distance}, {from}, {base}; ");
-            let _ = write!(text, "setp.lt{combine}.{ty} {ok}, {distance}, {limit}{also}; ");
-            relative = single
+        if let Some((limit, name)) = &index {
+            self.compare_index(text, name, *limit, &ok, "");
+        }
+        for (index, test) in tests.iter().enumerate() {
+            let combine = if index == 0 { "" } else { ".or" };
+            let (ty, distance) = self.compare(text, &located, test, &ok, combine);
+            relative = tests.len() == 1
                 && matches!(test.base, Item::SharedBase(_) | Item::Local { .. } | Item::ParamBase { .. });
             if relative {
                 offset = match ty {
@@ -104,16 +83,7 @@ impl Writer<'_, '_> {
         }
         let looked_at = open.alignment && size > 1 && !(known_multiple && open.range);
         if looked_at {
-            match &located.narrow {
-                Some(narrow) => {
-                    let _ = write!(text, "and.b32 {p}i, {narrow}, {}; ", size - 1);
-                    let _ = write!(text, "setp.eq.and.u32 {ok}, {p}i, 0, {ok}; ");
-                }
-                None => {
-                    let _ = write!(text, "and.b64 {p}u, {}, {}; ", located.wide, size - 1);
-                    let _ = write!(text, "setp.eq.and.u64 {ok}, {p}u, 0, {ok}; ");
-                }
-            }
+            self.look_at_alignment(text, &located, size, &ok);
         }
         if let Some(pardon) = pardon {
             let _ = write!(text, "or.pred {ok}, {ok}, {pardon}; ");
@@ -147,8 +117,9 @@ impl Writer<'_, '_> {
                 format!("{p}b")
             }
         };
-        self.note(text, inst, site, Some(&bad), &offset)?;
-        Ok(Some(Checked { ok }))
+        let site = self.site(pc, number, inst, site)?;
+        self.note(text, site, Some(&bad), &offset);
+        Ok(Some(ok))
     }
 
     /// A predicate register that holds where the instruction's guard lets it run.
@@ -165,204 +136,45 @@ impl Writer<'_, '_> {
         Ok(negated)
     }
 
-    /// Notes `site` as the thread's first failure where `bad` holds (always, if there is none) and nothing was noted
-    /// before. `address` moves the address to its register.
-    pub(super) fn note(
+    /// The number of a site, from 1. An access that stands in the text twice is one site.
+    pub(super) fn site(
         &mut self,
-        text: &mut String,
+        pc: usize,
+        number: usize,
         inst: &Inst,
         site: CheckedSite,
-        bad: Option<&str>,
-        address: &str,
-    ) -> Result<(), Refused> {
-        let p = self.p;
+    ) -> Result<usize, Refused> {
+        if let Some(known) = self.numbers.get(&(pc, number)) {
+            return Ok(*known);
+        }
         self.output.sites.push(site);
-        let number = self.output.sites.len();
-        if number > super::record::MOST_SITES - 1 {
+        let site = self.output.sites.len();
+        if site > super::record::MOST_SITES - 1 {
             return Err(Refused::inst(inst, "more accesses than a record can number"));
         }
+        self.numbers.insert((pc, number), site);
+        Ok(site)
+    }
+
+    /// Notes the site with this number as the thread's first failure where `bad` holds (always, if there is none) and
+    /// nothing was noted before. `address` moves the address to its register.
+    pub(super) fn note(&mut self, text: &mut String, site: usize, bad: Option<&str>, address: &str) {
+        let p = self.p;
         let _ = match bad {
             Some(bad) => write!(text, "setp.eq.and.u32 {p}q, {p}f, 0, {bad}; "),
             None => write!(text, "setp.eq.u32 {p}q, {p}f, 0; "),
         };
-        let _ = write!(text, "@{p}q mov.u32 {p}f, {number}; @{p}q {address} ");
+        let _ = write!(text, "@{p}q mov.u32 {p}f, {site}; @{p}q {address} ");
         if self.options.diagnose {
             let record = super::record::write(p);
-            let _ = write!(text, "@!{p}q bra {}n{number}; {record}{}n{number}: ", self.label, self.label);
-        }
-        Ok(())
-    }
-
-    /// Is it a declaration with a constant distance, wholly inside and aligned?
-    fn is_named_and_inside(&self, address: &Address, bytes: u32, kind: MemoryAccessKind) -> bool {
-        let AddressBase::Symbol(symbol) = address.base else { return false };
-        let write = kind != MemoryAccessKind::Read;
-        let (size, align) = match symbol {
-            Symbol::Variable(id) | Symbol::Shared(id) => match self.module.variables.get(id.0 as usize) {
-                Some(variable) if !(write && variable.space == Space::Const) => {
-                    (variable.size, variable.align)
-                }
-                _ => return false,
-            },
-            Symbol::Local(index) => match self.function.locals.get(index as usize) {
-                Some(local) => (u64::from(local.size), local.align),
-                None => return false,
-            },
-            Symbol::Param(..) => return true,
-            Symbol::DynamicShared(_) | Symbol::Function(_) => return false,
-        };
-        let Ok(offset) = u64::try_from(address.offset) else { return false };
-        let inside = offset.checked_add(u64::from(bytes)).is_some_and(|end| end <= size);
-        inside && align % bytes.max(1) == 0 && offset % u64::from(bytes.max(1)) == 0
-    }
-
-    /// Appends code that puts the address in registers, and gives their names.
-    fn locate(
-        &self,
-        text: &mut String,
-        inst: &Inst,
-        space: Space,
-        address: &Address,
-    ) -> Result<Located, Refused> {
-        let p = self.p;
-        let offset = address.offset;
-        let wide = format!("{p}a");
-        let unnamed = || Refused::inst(inst, "an address that is no plain register");
-        match address.base {
-            AddressBase::Reg(reg) if reg.width == Width::B64 => {
-                let name = self.function.register_name(reg).ok_or_else(unnamed)?;
-                if offset == 0 {
-                    return Ok(Located { narrow: None, wide: name });
-                }
-                let _ = write!(text, "add.s64 {wide}, {name}, {offset}; ");
-                Ok(Located { narrow: None, wide })
-            }
-            AddressBase::Reg(reg)
-                if reg.width == Width::B32 && matches!(space, Space::Shared | Space::Local) =>
-            {
-                let mut name = self.function.register_name(reg).ok_or_else(unnamed)?;
-                if offset != 0 {
-                    let _ = write!(text, "add.s32 {p}m, {name}, {}; ", offset as i32);
-                    name = format!("{p}m");
-                }
-                let narrow = (space == Space::Shared).then(|| name.clone());
-                let _ = write!(text, "cvt.u64.u32 {wide}, {name}; ");
-                Ok(Located { narrow, wide })
-            }
-            AddressBase::Reg(_) => Err(unnamed()),
-            AddressBase::Absolute => {
-                let _ = write!(text, "mov.u64 {wide}, {offset}; ");
-                Ok(Located { narrow: None, wide })
-            }
-            AddressBase::Symbol(symbol) => {
-                let name = self.symbol_name(symbol).ok_or_else(unnamed)?;
-                let _ = write!(text, "mov.u64 {wide}, {name}; ");
-                if offset != 0 {
-                    let _ = write!(text, "add.s64 {wide}, {wide}, {offset}; ");
-                }
-                Ok(Located { narrow: None, wide })
-            }
+            let label = self.fresh_label();
+            let _ = write!(text, "@!{p}q bra {label}; {record}{label}: ");
         }
     }
 
-    fn symbol_name(&self, symbol: Symbol) -> Option<String> {
-        Some(match symbol {
-            Symbol::Variable(id) | Symbol::Shared(id) | Symbol::DynamicShared(id) => {
-                self.module.variables.get(id.0 as usize)?.name.clone()
-            }
-            Symbol::Local(index) => self.function.locals.get(index as usize)?.name.clone(),
-            Symbol::Param(..) | Symbol::Function(_) => return None,
-        })
-    }
-
-    /// What the address is compared with; it must lie in one of them.
-    fn tests(
-        &self,
-        inst: &Inst,
-        origin: Origin,
-        space: Space,
-        located: &Located,
-        access: &MemoryAccess,
-        aligned: bool,
-    ) -> Result<Vec<Test>, Refused> {
-        let bytes = access.size;
-        let write = access.kind != MemoryAccessKind::Read;
-        let generic = space == Space::Generic;
-        let buffer = |parameter, aligned| Test {
-            base: Item::Pointer(parameter),
-            limit: Bound::Item(Item::Limit(Limit { parameter, bytes, write, aligned })),
-        };
-        let shared = |form| Test {
-            base: Item::SharedBase(form),
-            limit: Bound::Item(Item::SharedLimit {
-                bytes,
-                form: if form == Form::Generic { Form::Wide } else { form },
-            }),
-        };
-        let variable = |id: VariableId, generic| {
-            let variable = self.module.variables.get(id.0 as usize)?;
-            let size = if write && variable.space == Space::Const { 0 } else { variable.size };
-            (size > 0).then(|| Test { base: Item::Variable { id, generic }, limit: fixed(size, bytes) })
-        };
-        let params = |generic| {
-            let size = if write { 0 } else { u64::from(self.kernel.param_bytes) };
-            Test { base: Item::ParamBase { generic }, limit: fixed(size, bytes) }
-        };
-        Ok(match (space, origin) {
-            (Space::Global | Space::Generic, Origin::Buffer(parameter)) => vec![buffer(parameter, aligned)],
-            (Space::Generic, Origin::Variable(id)) => variable(id, true).into_iter().collect(),
-            (Space::Global | Space::Const, Origin::Variable(id)) if self.lies_in(id, space) => {
-                variable(id, false).into_iter().collect()
-            }
-            (Space::Shared, _) => {
-                vec![shared(if located.narrow.is_some() { Form::Narrow } else { Form::Wide })]
-            }
-            (Space::Generic, Origin::Shared) => vec![shared(Form::Generic)],
-            (Space::Local, _) => self.locals(bytes, false),
-            (Space::Generic, Origin::Local) => self.locals(bytes, true),
-            (Space::Param, _) if self.function.kind == FunctionKind::Device => {
-                return Err(Refused::inst(inst, "an address of a device function's parameter"));
-            }
-            (Space::Param, _) => vec![params(false)],
-            (Space::Generic, Origin::Param) => vec![params(true)],
-            (Space::Const, _) => {
-                let constants = self.named.iter().filter(|id| self.lies_in(**id, Space::Const));
-                constants.filter_map(|id| variable(*id, false)).collect()
-            }
-            (Space::Global | Space::Generic, _) => {
-                let mut all: Vec<Test> = self.buffers.iter().map(|index| buffer(*index, false)).collect();
-                let variables = self.named.iter().filter(|id| generic || self.lies_in(**id, Space::Global));
-                all.extend(variables.filter_map(|id| variable(*id, generic)));
-                if generic {
-                    if !self.shared.fixed.is_empty() || self.shared.dynamic.is_some() {
-                        all.push(shared(Form::Generic));
-                    }
-                    all.extend(self.locals(bytes, true));
-                }
-                all
-            }
-        })
-    }
-
-    fn lies_in(&self, id: VariableId, space: Space) -> bool {
-        self.module.variables.get(id.0 as usize).is_some_and(|variable| variable.space == space)
-    }
-
-    /// The local variables of this function and of the kernel.
-    fn locals(&self, bytes: u32, generic: bool) -> Vec<Test> {
-        let of = |function: &crate::ptx::ir::Function, of_kernel| {
-            let locals = function.locals.iter().enumerate();
-            locals
-                .map(|(index, local)| Test {
-                    base: Item::Local { index: index as u32, generic, of_kernel },
-                    limit: fixed(u64::from(local.size), bytes),
-                })
-                .collect::<Vec<_>>()
-        };
-        let mut all = of(self.function, false);
-        if self.function.kind == FunctionKind::Device {
-            all.extend(of(self.kernel, true));
-        }
-        all
+    /// A label that stands nowhere yet.
+    pub(super) fn fresh_label(&mut self) -> String {
+        self.labels += 1;
+        format!("{}n{}", self.label, self.labels)
     }
 }

@@ -21,6 +21,9 @@ use crate::ptx::ir::{FunctionKind, Inst};
 /// Where the bases and limits begin in the block.
 const SLOTS: usize = 32;
 
+/// Names of the registers that heads of regions compute in: predicates, of 16, 32, 64 bits.
+pub(super) const SPARE: [&str; 4] = ["hp", "hh", "hr", "hd"];
+
 impl Writer<'_, '_> {
     /// Code around a call of a function that was rewritten too.
     pub(super) fn call(&mut self, inst: &Inst) -> Result<(), Refused> {
@@ -69,10 +72,15 @@ impl Writer<'_, '_> {
         let end = body.span.end - 1;
         let is_kernel = self.function.kind == FunctionKind::Kernel;
         let mut text = format!(
-            ".reg .pred {p}ok0, {p}ok1, {p}b, {p}q, {p}run, {p}ng, {p}ig; \
+            ".reg .pred {p}ok0, {p}ok1, {p}h, {p}hg, {p}b, {p}q, {p}run, {p}ng, {p}ig; \
              .reg .b32 {p}f, {p}i, {p}j, {p}k, {p}m, {p}n; .reg .b64 {p}a, {p}c, {p}g, {p}r, {p}s, {p}t, {p}u; ",
         );
         text.push_str(&record::registers(p));
+        for ((class, name), count) in ["pred", "b16", "b32", "b64"].iter().zip(SPARE).zip(self.spare) {
+            if count > 0 {
+                let _ = write!(text, ".reg .{class} {p}{name}<{count}>; ");
+            }
+        }
         let (entry, exit) = if is_kernel { self.kernel_frame()? } else { self.function_frame() };
         let (wide, narrow) = (self.items.len(), self.items.len());
         if wide > 0 {
@@ -80,6 +88,10 @@ impl Writer<'_, '_> {
         }
         text.push_str(&entry);
         self.output.edits.insert_entry(begin.unwrap_or(end), text);
+        if !self.cold.is_empty() {
+            let cold = std::mem::take(&mut self.cold);
+            self.output.edits.insert(end, format!("bra {}exit; {cold}", self.label));
+        }
         self.output.edits.insert(end, exit);
         Ok(())
     }

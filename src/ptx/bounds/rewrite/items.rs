@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::params::{ExtraValue, Limit};
+use super::params::{ExtraValue, IndexLimit, Limit};
 use super::writer::Writer;
 use crate::ptx::ir::{Space, VariableId};
 
@@ -14,6 +14,8 @@ pub(super) enum Item {
     Pointer(usize),
     /// A limit that the launch gives.
     Limit(Limit),
+    /// How many values an index may take, 32 bits.
+    Indices(IndexLimit),
     /// Address of a `.global` or `.const` variable.
     Variable { id: VariableId, generic: bool },
     /// The lowest address of the block's shared memory.
@@ -39,7 +41,10 @@ pub(super) enum Form {
 
 impl Item {
     pub(super) fn is_narrow(self) -> bool {
-        matches!(self, Self::SharedBase(Form::Narrow) | Self::SharedLimit { form: Form::Narrow, .. })
+        matches!(
+            self,
+            Self::SharedBase(Form::Narrow) | Self::SharedLimit { form: Form::Narrow, .. } | Self::Indices(_)
+        )
     }
 
     /// Can only the kernel know it?
@@ -90,6 +95,10 @@ impl Writer<'_, '_> {
             Item::Limit(limit) => {
                 let name = self.extra(ExtraValue::Limit(limit));
                 format!("ld.param.u64 {r}, [{name}]; ")
+            }
+            Item::Indices(limit) => {
+                let name = self.extra(ExtraValue::Indices(limit));
+                format!("ld.param.u32 {r}, [{name}]; ")
             }
             Item::Variable { id, generic } => {
                 let Some(variable) = self.module.variables.get(id.0 as usize) else { return String::new() };

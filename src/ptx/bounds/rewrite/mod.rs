@@ -7,6 +7,8 @@
 //! * A load, store, atomic or copy is predicated by a comparison in front of it. One that fails is skipped; what it
 //!   would have loaded is 0 (but a register keeps its value where the instruction's own guard did not hold). The
 //!   thread goes on, so that barriers are reached by all.
+//! * Several accesses that follow each other are compared together where they begin ([`regions`]), and run as they are
+//!   if all fit; else a copy of them runs in which each has its comparison, so that nothing else changes.
 //! * A thread notes the first access that failed, and writes it to the record on its way out. The record names the
 //!   lowest thread of the lowest block that failed, and that thread's first failure, whatever ran first.
 //! * `trap` and failed assertions are noted likewise, and end their thread.
@@ -16,21 +18,29 @@
 //! Lines keep their numbers: a message of an assembler about the new text fits the old one.
 
 mod check;
+mod compare;
 mod edits;
+mod families;
 mod functions;
+mod groups;
+mod heads;
 mod items;
 mod params;
+mod pointers;
 mod provenance;
 pub mod record;
 mod refuse;
+mod regions;
 mod sites;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
+mod traces;
+mod values;
 mod writer;
 
-pub use params::{ExtraParams, ExtraValue, Limit};
+pub use params::{ExtraParams, ExtraValue, IndexLimit, Limit};
 pub use refuse::Refused;
 pub use sites::{CheckedSite, Open, RecordedAddress, SiteKind, SiteSet};
 pub use summary::{Writes, stops_by_itself, stores};

@@ -4,6 +4,7 @@
 //! Nothing here decides whether an access is safe, only which memory it is compared with: an access that is compared
 //! with the wrong buffer is reported, never let through. So what is not understood may be any origin.
 
+use super::pointers::leaders;
 use crate::ptx::ir::{
     Address, AddressBase, BoolOp, Function, FunctionKind, IntegerOp, Module, MulPart, Op, Operand,
     ParamBlock, Reg, RegClass, Space, Symbol, VariableId,
@@ -202,20 +203,7 @@ impl<'a> Provenance<'a> {
 
     fn solve(&mut self) {
         let code = &self.function.code;
-        let mut leader = vec![false; code.len()];
-        for (pc, inst) in code.iter().enumerate() {
-            let next = inst.successors();
-            if !next.targets.is_empty() || !next.falls_through {
-                next.targets.iter().chain([&(pc as u32 + 1)]).for_each(|&target| {
-                    if let Some(leader) = leader.get_mut(target as usize) {
-                        *leader = true;
-                    }
-                });
-            }
-        }
-        if let Some(first) = leader.first_mut() {
-            *first = true;
-        }
+        let leader = leaders(code);
         let registers = self.function.registers.slots32 as usize + self.function.registers.slots64 as usize;
         let blocks = leader.iter().filter(|&&begins| begins).count();
         if blocks.saturating_mul(registers) > MOST_VALUES {

@@ -1,5 +1,7 @@
 //! What is refused, what stands in the text, and what is known of a kernel's parameters.
 
+mod regions;
+
 use super::*;
 use crate::ptx::LoadedPtx;
 
@@ -67,7 +69,7 @@ fn only_open_sites_are_checked_and_other_kernels_are_left_out() {
     assert_eq!(lines[13], "ld.global.u32 %r0, [%d0];");
     assert!(lines[14].ends_with("st.global.u32 [%d1], %r0;") && lines[14] != "st.global.u32 [%d1], %r0;");
     assert!(!one.text.contains("other"));
-    let limit = Limit { parameter: 1, bytes: 4, write: true, aligned: true };
+    let limit = Limit { parameter: 1, bytes: 4, write: true, align: 4 };
     assert_eq!(one.params.values, [ExtraValue::Record, ExtraValue::Limit(limit)]);
     assert_eq!(one.params.offset, 24);
 }
@@ -108,7 +110,10 @@ fn alignment_follows_from_the_arithmetic() {
     let aligned = |body: &str| {
         let loaded = load("", &format!("{LOADS}{body}\nld.global.u64 %d4, [%d3+8];\nret;"));
         let rewritten = rewritten(&loaded, &SiteSet::All).unwrap();
-        rewritten.params.values.iter().any(|v| matches!(v, ExtraValue::Limit(limit) if limit.aligned))
+        rewritten.params.values.iter().any(|value| match value {
+            ExtraValue::Limit(limit) | ExtraValue::Indices(IndexLimit { limit, .. }) => limit.align == 8,
+            _ => false,
+        })
     };
     assert!(aligned("mul.wide.u32 %d3, %r0, 8;\nadd.s64 %d3, %d0, %d3;"));
     assert!(aligned("cvt.s64.s32 %d3, %r0;\nshl.b64 %d3, %d3, 4;\nadd.s64 %d3, %d3, %d0;"));

@@ -9,7 +9,7 @@ use super::params::{ExtraParams, ExtraValue};
 use super::provenance::Provenance;
 use super::refuse::{self, Refused};
 use super::sites::SiteSet;
-use super::writer::{Output, Writer};
+use super::writer::{Output, Placed, Writer};
 use super::{RewriteOptions, Rewritten};
 use crate::ptx::ast::{self, Item, Statement};
 use crate::ptx::ir::{
@@ -63,7 +63,7 @@ pub fn rewrite(
         }
         let mut instructions = HashMap::new();
         if let Some(body) = &syntax.body {
-            collect(&body.statements, &mut instructions);
+            collect(&body.statements, true, &mut 0, &mut instructions);
         }
         let writer = Writer {
             p: &prefix,
@@ -82,6 +82,11 @@ pub fn rewrite(
             options,
             items: Vec::new(),
             calls: false,
+            numbers: HashMap::new(),
+            indexed: HashMap::new(),
+            labels: 0,
+            spare: [0; 4],
+            cold: String::new(),
             output,
         };
         output = writer.run(open)?;
@@ -148,14 +153,24 @@ fn refuse_locals(function: &Function) -> Result<(), Refused> {
 }
 
 /// Instructions by where they begin, those of inner scopes too.
-fn collect<'a, 's>(statements: &'a [Statement<'s>], found: &mut HashMap<u32, &'a ast::Instruction<'s>>) {
+fn collect<'a, 's>(
+    statements: &'a [Statement<'s>],
+    outermost: bool,
+    stretch: &mut u32,
+    found: &mut HashMap<u32, Placed<'a, 's>>,
+) {
     for statement in statements {
         match statement {
-            Statement::Instruction(instruction) => {
-                found.insert(instruction.span.start, instruction);
+            Statement::Instruction(syntax) => {
+                found.insert(syntax.span.start, Placed { syntax, stretch: *stretch, outermost });
             }
-            Statement::Block(block) => collect(&block.statements, found),
-            _ => {}
+            Statement::Block(block) => {
+                *stretch += 1;
+                collect(&block.statements, false, stretch, found);
+                *stretch += 1;
+            }
+            Statement::Label(_) | Statement::Location(_) | Statement::Pragma(_) => {}
+            _ => *stretch += 1,
         }
     }
 }

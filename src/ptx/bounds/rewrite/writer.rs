@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::RewriteOptions;
+use super::check::Place;
 use super::edits::Edits;
 use super::items::{Item, SharedNames};
-use super::params::ExtraValue;
+use super::params::{ExtraValue, IndexLimit};
+use super::pointers::{Pointers, leaders};
 use super::provenance::Provenance;
 use super::refuse::Refused;
 use super::sites::{CheckedSite, Open, RecordedAddress, SiteKind, SiteSet};
+use super::traces::Jumps;
+use super::values::Block;
 use crate::ptx::ast;
 use crate::ptx::ir::{
     AddressBase, Call, CallTarget, Function, FunctionKind, Hint, Inst, Intrinsic, MemoryAccessKind, Module,
@@ -31,7 +35,7 @@ pub(super) struct Writer<'a, 's> {
     /// The kernel: `function` itself, or the one that `function` is called from.
     pub(super) kernel: &'a Function,
     pub(super) syntax: &'a ast::Function<'s>,
-    pub(super) instructions: HashMap<u32, &'a ast::Instruction<'s>>,
+    pub(super) instructions: HashMap<u32, Placed<'a, 's>>,
     pub(super) provenance: Provenance<'a>,
     /// Parameters of the kernel that are buffers.
     pub(super) buffers: &'a [usize],
@@ -42,7 +46,36 @@ pub(super) struct Writer<'a, 's> {
     pub(super) items: Vec<Item>,
     /// Does it call functions that were rewritten?
     pub(super) calls: bool,
+    /// Numbers of the sites, from 1, by instruction and access.
+    pub(super) numbers: HashMap<(usize, usize), usize>,
+    /// Accesses that are tested by an index, and the register that holds it.
+    pub(super) indexed: HashMap<(usize, usize), (IndexLimit, String)>,
+    /// Labels that were added.
+    pub(super) labels: u32,
+    /// Registers for what heads of regions compute: predicates, of 16, 32, 64 bits.
+    pub(super) spare: [u32; 4],
+    /// What stands behind the last instruction and is jumped to.
+    pub(super) cold: String,
     pub(super) output: Output,
+}
+
+/// An instruction in the text.
+#[derive(Clone, Copy)]
+pub(super) struct Placed<'a, 's> {
+    pub(super) syntax: &'a ast::Instruction<'s>,
+    /// Instructions with the same number stand in one scope, with nothing but instructions and labels between
+    /// them.
+    pub(super) stretch: u32,
+    /// Does it stand in the function's own scope?
+    pub(super) outermost: bool,
+}
+
+/// A checked access.
+pub(super) struct Checked {
+    /// What stands before it.
+    pub(super) before: String,
+    /// The predicate that tells whether it may be made.
+    pub(super) run: String,
 }
 
 /// What the functions of one kernel give together.
@@ -69,16 +102,26 @@ impl<'a, 's> Writer<'a, 's> {
     /// Rewrites the function. The texts of its entry and exit are put in once all sites are known.
     pub(super) fn run(mut self, open: &SiteSet) -> Result<Output, Refused> {
         let function = self.function;
-        for (pc, inst) in function.code.iter().enumerate() {
-            let is_kernel = function.kind == FunctionKind::Kernel;
-            let open = if is_kernel { open.get(pc as u32) } else { Some(Open::WHOLLY) };
-            self.instruction(pc, inst, open)?;
+        let is_kernel = function.kind == FunctionKind::Kernel;
+        let open: Vec<Option<Open>> = (0..function.code.len())
+            .map(|pc| if is_kernel { open.get(pc as u32) } else { Some(Open::WHOLLY) })
+            .collect();
+        let buffers = if is_kernel { self.buffers } else { &[] };
+        let leader = leaders(&function.code);
+        let pointers = Pointers::of(function, buffers, &leader);
+        let jumps = Jumps::of(&function.code);
+        let mut begin = 0;
+        while begin < function.code.len() {
+            let end = jumps.trace(begin, function.code.len());
+            let block = Block::of(function, buffers, &pointers, &jumps, (begin, end));
+            self.block(&block, (begin, end), &open)?;
+            begin = end;
         }
         self.frame()?;
         Ok(self.output)
     }
 
-    fn instruction(&mut self, pc: usize, inst: &Inst, open: Option<Open>) -> Result<(), Refused> {
+    pub(super) fn instruction(&mut self, pc: usize, inst: &Inst, open: Option<Open>) -> Result<(), Refused> {
         match &inst.op {
             Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::AsyncCopy { .. } => match open {
                 Some(open) => self.access(pc, inst, open),
@@ -117,7 +160,7 @@ impl<'a, 's> Writer<'a, 's> {
 
     /// The instruction in the syntax tree. An implied `ret` has none.
     pub(super) fn syntax_of(&self, inst: &Inst) -> Option<&'a ast::Instruction<'s>> {
-        self.instructions.get(&inst.span.start).copied()
+        self.instructions.get(&inst.span.start).map(|placed| placed.syntax)
     }
 
     fn needed(&self, inst: &Inst) -> Result<Span, Refused> {
@@ -147,6 +190,15 @@ impl<'a, 's> Writer<'a, 's> {
     }
 
     fn access(&mut self, pc: usize, inst: &Inst, open: Open) -> Result<(), Refused> {
+        if let Some(Checked { before, run }) = self.checked(pc, inst, open)? {
+            self.output.edits.insert(inst.span.start, before);
+            self.predicate(inst, &run)?;
+        }
+        Ok(())
+    }
+
+    /// The check of what `inst` accesses; `None`: there is nothing to check.
+    pub(super) fn checked(&mut self, pc: usize, inst: &Inst, open: Open) -> Result<Option<Checked>, Refused> {
         let p = self.p;
         let mut text = String::new();
         let mut checked = Vec::new();
@@ -167,13 +219,14 @@ impl<'a, 's> Writer<'a, 's> {
         };
         for (number, access) in inst.op.memory_accesses().iter().enumerate() {
             let pardon = pardon.as_deref().filter(|_| number == 0);
-            checked.extend(self.check(&mut text, (pc, number), inst, access, open, pardon)?);
+            let place = Place { pc, number, open };
+            checked.extend(self.check(&mut text, place, inst, access, pardon)?);
         }
         let run = match checked.as_slice() {
-            [] => return Ok(()),
-            [one] => one.ok.clone(),
+            [] => return Ok(None),
+            [one] => one.clone(),
             [one, other, ..] => {
-                let _ = write!(text, "and.pred {p}ok0, {}, {}; ", one.ok, other.ok);
+                let _ = write!(text, "and.pred {p}ok0, {one}, {other}; ");
                 format!("{p}ok0")
             }
         };
@@ -193,8 +246,7 @@ impl<'a, 's> Writer<'a, 's> {
             _ => {}
         }
         self.clear(&mut text, inst, &destinations, &bad)?;
-        self.output.edits.insert(inst.span.start, text);
-        self.predicate(inst, &run)
+        Ok(Some(Checked { before: text, run }))
     }
 
     /// Appends code that clears registers where `bad` holds.
@@ -234,10 +286,10 @@ impl<'a, 's> Writer<'a, 's> {
         let accesses = inst.op.memory_accesses();
         let Some(access) = accesses.first() else { return Ok(()) };
         let pardon = format!("{p}ig");
-        let Some(checked) = self.check(&mut text, (pc, 0), inst, access, open, Some(&pardon))? else {
+        let place = Place { pc, number: 0, open };
+        let Some(ok) = self.check(&mut text, place, inst, access, Some(&pardon))? else {
             return Ok(());
         };
-        let ok = checked.ok;
         let _ = write!(text, "activemask.b32 {p}i; vote.sync.all.pred {p}run, {ok}, {p}i; ");
         let _ = write!(text, "not.pred {p}b, {p}run; ");
         if let Some(guard) = inst.guard {
@@ -288,8 +340,8 @@ impl<'a, 's> Writer<'a, 's> {
             Some(guard) => Some(self.guard(&mut text, inst, guard)?),
             None => None,
         };
-        let site = self.event(pc, inst, kind);
-        self.note(&mut text, inst, site, guard.as_deref(), &format!("mov.u64 {p}g, 0;"))?;
+        let site = self.site(pc, 0, inst, self.event(pc, inst, kind))?;
+        self.note(&mut text, site, guard.as_deref(), &format!("mov.u64 {p}g, 0;"));
         self.output.edits.insert(inst.span.start, text);
         let leave = format!("bra {}leave;", self.label);
         self.instead(inst, leave)
@@ -311,8 +363,8 @@ impl<'a, 's> Writer<'a, 's> {
                 format!("{p}b")
             }
         };
-        let site = self.event(pc, inst, SiteKind::Steps);
-        self.note(&mut text, inst, site, Some(&bad), &format!("mov.u64 {p}g, 0;"))?;
+        let site = self.site(pc, 0, inst, self.event(pc, inst, SiteKind::Steps))?;
+        self.note(&mut text, site, Some(&bad), &format!("mov.u64 {p}g, 0;"));
         let _ = write!(text, "@{p}b bra {}leave; ", self.label);
         self.output.edits.insert(inst.span.start, text);
         Ok(())

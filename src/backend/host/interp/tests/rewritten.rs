@@ -1,7 +1,9 @@
 //! Rewritten kernels on the interpreter without its own checks: only what was written into the PTX keeps memory
 //! outside the buffers as it was.
 
+mod paths;
 mod planted;
+mod regions;
 mod same;
 mod spaces;
 
@@ -45,6 +47,8 @@ struct Outcome {
     /// Their contents.
     contents: Vec<Vec<u8>>,
     record: Option<record::Recorded>,
+    /// Counts, if the rig was asked for them.
+    statistics: Statistics,
 }
 
 /// Launches `kernel` of `rig` on `given`, with parameters behind them if it was rewritten.
@@ -83,10 +87,16 @@ fn launch_on(
                         buffers.iter().find(|(index, ..)| *index == limit.parameter).unwrap();
                     limit.value(*address, buffer.bytes.len() as u64, buffer.writable)
                 }
+                ExtraValue::Indices(index) => {
+                    let (_, address, buffer) =
+                        buffers.iter().find(|(at, ..)| *at == index.limit.parameter).unwrap();
+                    index.value(*address, buffer.bytes.len() as u64, buffer.writable)
+                }
             }));
         }
     }
-    rig.launch(kernel, grid, block, shared, &args).unwrap_or_else(|fault| panic!("{fault}"));
+    let launched = rig.launch(kernel, grid, block, shared, &args);
+    let statistics = launched.unwrap_or_else(|fault| panic!("{fault}"));
     let mut contents = Vec::new();
     for (_, address, buffer) in &buffers {
         let whole: Vec<u8> = rig.download(*address);
@@ -101,7 +111,12 @@ fn launch_on(
     }
     let words: Vec<u64> = rig.download(record_at);
     let record = record::read(words.as_slice().try_into().unwrap());
-    Outcome { addresses: buffers.iter().map(|(_, address, _)| *address).collect(), contents, record }
+    Outcome {
+        addresses: buffers.iter().map(|(_, address, _)| *address).collect(),
+        contents,
+        record,
+        statistics,
+    }
 }
 
 /// Positions of the buffers among the arguments.

@@ -81,3 +81,38 @@ fn local_memory_functions_and_tables() {
     let x: Vec<f64> = (1..200).map(|i| f64::from(i) * 1e7).collect();
     same(COMMON, "mathd", (2, 128, 0), &[read(&x), write(&vec![0_f64; x.len()]), Given::U32(199)]);
 }
+
+/// Instructions of threads that a launch runs.
+fn instructions(text: &str, kernel: &str, rewritten: bool, shape: (u32, u32), given: &[Given]) -> u64 {
+    let shape = ((shape.0, shape.0).into(), (shape.1, shape.1).into(), 0);
+    let loaded = LoadedPtx::read("original.ptx", text).unwrap();
+    let with_checks =
+        rewrite(&loaded, kernel, &positions(given), &SiteSet::All, RewriteOptions::default()).unwrap();
+    let text = if rewritten { &with_checks.text } else { text };
+    let mut rig = Rig::new("counted.ptx", text);
+    rig.statistics = true;
+    let outcome = launch_on(&mut rig, kernel, rewritten.then_some((&with_checks, 0)), shape, given);
+    outcome.statistics.thread_instructions
+}
+
+#[test]
+fn accesses_in_range_cost_few_instructions() {
+    // the whole of a tile's work: four stores and loads, 32 loads from shared memory
+    let n = 64;
+    let sizes = Given::U32(n as u32);
+    let matrix = ramp(n * n);
+    let given = [
+        read(&matrix),
+        read(&matrix),
+        write(&vec![0_f32; n * n]),
+        sizes.clone(),
+        sizes.clone(),
+        sizes.clone(),
+    ];
+    let [original, checked] = [false, true].map(|on| instructions(CHECKS, "matmul", on, (4, 16), &given));
+    assert!(checked * 10 < original * 15, "matmul: {original} became {checked}");
+    // a body that is one access after another
+    let given = [read(&matrix), read(&matrix), write(&vec![0_f32; n * n]), sizes];
+    let [original, checked] = [false, true].map(|on| instructions(CHECKS, "mmnaive", on, (4, 16), &given));
+    assert!(checked * 10 < original * 18, "mmnaive: {original} became {checked}");
+}
