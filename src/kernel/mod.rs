@@ -4,6 +4,7 @@ mod argument;
 mod dynamic;
 mod launch;
 mod module;
+mod reads;
 mod signature;
 
 pub use argument::{Argument, Arguments};

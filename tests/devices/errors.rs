@@ -72,6 +72,17 @@ fn wrong_signature(case: &mut Case) -> Result<()> {
     })
 }
 
+/// A kernel that stores through what is declared for reading: the line, its source, both sides.
+fn stores_through_read(case: &mut Case) -> Result<()> {
+    case.device.scope(|ctx| {
+        let text = include_str!("../../ptx/shift_off_by_one.ptx");
+        let shift = ctx.module_named("shift_off_by_one.ptx", text)?;
+        refused("signature_read_stored", shift.kernel::<(Read<f32>, Read<f32>, u32)>("shift_off_by_one"))?;
+        let module = faults(ctx)?;
+        refused("signature_read_called", module.kernel::<(Read<u32>, Read<u32>)>("store_both"))
+    })
+}
+
 /// Devices that are not there.
 fn absent_device(_case: &mut Case) -> Result<()> {
     refused("device_unknown_name", Device::named("gpu"))?;
@@ -194,8 +205,9 @@ fn fault_reports(case: &mut Case) -> Result<()> {
                 ctx.launch(&kernel, Launch::grid(2, (4, 8)), (&mut x, offset.cast_unsigned(), 3))?;
                 refused(name, ctx.synchronize())?;
             }
-            let read = module.kernel::<(Read<u32>, u64, u32)>("store")?;
-            ctx.launch(&read, Launch::grid(1, 32), (&x, 0, 3))?;
+            let mut y = ctx.buffer::<u32>(15)?;
+            let selected = module.kernel::<(Read<u32>, Write<u32>, u32)>("store_selected")?;
+            ctx.launch(&selected, Launch::grid(1, 32), (&x, &mut y, 0))?;
             refused("fault_read_only", ctx.synchronize())?;
             let null = module.kernel::<()>("store_null")?;
             ctx.launch(&null, Launch::grid(1, 32), ())?;
@@ -247,6 +259,7 @@ const TESTS: &[Test] = &[
     test!(malformed_ptx).only_host(),
     test!(missing_kernel),
     test!(wrong_signature).shows(&[38]),
+    test!(stores_through_read).shows(&[38]),
     test!(absent_device).shows(&[40]),
     test!(cuda_that_is_not_there).shows(&[40]),
     test!(sizes_that_overflow).shows(&[35]),
