@@ -113,7 +113,7 @@ impl Launch {
 
     /// Grid and block within the device's limits; `None` where there is nothing to launch.
     #[track_caller]
-    fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
+    pub(super) fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
         let here = std::panic::Location::caller();
         let refuse = |what: String| {
             Err(Error::at(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }, here))
@@ -329,7 +329,11 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
 }
 
 /// What is known of the elements of arguments that are only read, and that no other argument writes.
-fn known_contents(core: &Core, read: &[(usize, EntryId)], touches: &[Touch]) -> Vec<(usize, Contents)> {
+pub(super) fn known_contents(
+    core: &Core,
+    read: &[(usize, EntryId)],
+    touches: &[Touch],
+) -> Vec<(usize, Contents)> {
     let ledger = core.ledger();
     let unwritten = |entry: EntryId| !touches.iter().any(|touch| touch.write && touch.entry == entry);
     read.iter()
@@ -340,7 +344,11 @@ fn known_contents(core: &Core, read: &[(usize, EntryId)], touches: &[Touch]) -> 
 
 /// Dynamic shared memory in bytes, static and dynamic together within the device's limit.
 #[track_caller]
-fn shared_memory<S>(launch: &Launch, kernel: &Kernel<'_, S>, limits: &Limits) -> Result<u32, Error> {
+pub(super) fn shared_memory<S>(
+    launch: &Launch,
+    kernel: &Kernel<'_, S>,
+    limits: &Limits,
+) -> Result<u32, Error> {
     let fixed = kernel.static_shared;
     let most = limits.shared_per_block_optin;
     let dynamic = u32::try_from(launch.shared_bytes).ok();

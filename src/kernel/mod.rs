@@ -6,6 +6,7 @@ mod launch;
 mod module;
 mod reads;
 mod signature;
+mod verdict;
 
 pub use argument::{Argument, Arguments};
 pub use dynamic::{Dynamic, DynamicArgument};
