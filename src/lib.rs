@@ -25,6 +25,7 @@ pub mod ptx;
 mod statistics;
 mod stream;
 mod transfer;
+mod verdict;
 
 pub use backend::{DeviceInfo, Limits, MemoryInfo, Reset};
 pub use context::Context;
@@ -45,3 +46,4 @@ pub use memory::{
 };
 pub use statistics::LaunchStatistics;
 pub use stream::{Event, Pending, Stream, Streams};
+pub use verdict::{AccessVerdict, Outcome, Verdict};

@@ -27,6 +27,7 @@
 
 #[cfg(feature = "cuda")]
 pub(crate) mod cuda;
+pub(crate) mod facts;
 pub(crate) mod host;
 
 use std::fmt;

@@ -114,7 +114,7 @@ impl Launch {
 
     /// Grid and block within the device's limits; `None` where there is nothing to launch.
     #[track_caller]
-    fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
+    pub(super) fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
         let here = std::panic::Location::caller();
         let refuse = |what: String| {
             Err(Error::at(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }, here))
@@ -289,34 +289,10 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     access: AccessRule,
     counts: Option<Arc<OnceLock<LaunchStatistics>>>,
 ) -> Result<(), Error> {
-    let limits = &core.shared.backend.info().limits;
-    let Some(signature) = kernel.ptx.kernels().get(kernel.index) else {
+    let Some(mut binder) = bind(core, kernel, &launch, arguments, access)? else {
         return Ok(());
     };
-    let Some((grid, block)) = launch.resolve(&kernel.name, limits)? else {
-        return Ok(());
-    };
-    let call = LaunchCall {
-        module: kernel.module,
-        function: kernel.function,
-        kernel: Arc::clone(&kernel.name),
-        grid,
-        block,
-        dynamic_shared: shared_memory(&launch, kernel, limits)?,
-        params: SmallVec::new(),
-        buffers: SmallVec::new(),
-        contents: Vec::new(),
-        access,
-        strict: launch.strict,
-        max_steps: launch.max_steps,
-        check_all: launch.check_all,
-        counts,
-        location: std::panic::Location::caller(),
-    };
-    core.own("a kernel", kernel.core).at_caller()?;
-    let mut binder = Binder::new(signature, core, call);
-    arguments.bind_all(&mut binder).at_caller()?;
-    binder.foreign.take().map_or(Ok(()), Err).at_caller()?;
+    binder.call.counts = counts;
     if access == AccessRule::Checked && core.shared.backend.wants_contents() {
         binder.call.contents = known_contents(core, &binder);
     }
@@ -327,8 +303,49 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     })
 }
 
+/// The launch as the backend takes it, with its arguments; `None` has no threads.
+#[inline]
+#[track_caller]
+pub(super) fn bind<'k, 'ctx, S: Signature, A: Arguments<'ctx, S>>(
+    core: &'k Core,
+    kernel: &'k Kernel<'ctx, S>,
+    launch: &Launch,
+    arguments: A,
+    access: AccessRule,
+) -> Result<Option<Binder<'k>>, Error> {
+    let limits = &core.shared.backend.info().limits;
+    let Some(signature) = kernel.ptx.kernels().get(kernel.index) else {
+        return Ok(None);
+    };
+    let Some((grid, block)) = launch.resolve(&kernel.name, limits)? else {
+        return Ok(None);
+    };
+    let call = LaunchCall {
+        module: kernel.module,
+        function: kernel.function,
+        kernel: Arc::clone(&kernel.name),
+        grid,
+        block,
+        dynamic_shared: shared_memory(launch, kernel, limits)?,
+        params: SmallVec::new(),
+        buffers: SmallVec::new(),
+        contents: Vec::new(),
+        access,
+        strict: launch.strict,
+        max_steps: launch.max_steps,
+        check_all: launch.check_all,
+        counts: None,
+        location: std::panic::Location::caller(),
+    };
+    core.own("a kernel", kernel.core).at_caller()?;
+    let mut binder = Binder::new(signature, core, call);
+    arguments.bind_all(&mut binder).at_caller()?;
+    binder.foreign.take().map_or(Ok(()), Err).at_caller()?;
+    Ok(Some(binder))
+}
+
 /// What is known of the elements of arguments that are only read, and that no other argument writes.
-fn known_contents(core: &Core, binder: &Binder<'_>) -> Vec<(usize, Contents)> {
+pub(super) fn known_contents(core: &Core, binder: &Binder<'_>) -> Vec<(usize, Contents)> {
     let ledger = core.ledger();
     let unwritten = |entry| !binder.touches().any(|touch| touch.write && touch.entry == entry);
     let read = binder.call.buffers.iter().zip(&binder.entries).filter(|(buffer, _)| !buffer.writable);
@@ -340,7 +357,11 @@ fn known_contents(core: &Core, binder: &Binder<'_>) -> Vec<(usize, Contents)> {
 
 /// Dynamic shared memory in bytes, static and dynamic together within the device's limit.
 #[track_caller]
-fn shared_memory<S>(launch: &Launch, kernel: &Kernel<'_, S>, limits: &Limits) -> Result<u32, Error> {
+pub(super) fn shared_memory<S>(
+    launch: &Launch,
+    kernel: &Kernel<'_, S>,
+    limits: &Limits,
+) -> Result<u32, Error> {
     let fixed = kernel.static_shared;
     let most = limits.shared_per_block_optin;
     let dynamic = u32::try_from(launch.shared_bytes).ok();

@@ -4,7 +4,9 @@ mod argument;
 mod dynamic;
 mod launch;
 mod module;
+mod reads;
 mod signature;
+mod verdict;
 
 pub use argument::{Argument, Arguments};
 pub use dynamic::{Dynamic, DynamicArgument};

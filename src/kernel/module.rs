@@ -8,6 +8,7 @@ use crate::backend::{FunctionId, ModuleId};
 use crate::context::core::Core;
 use crate::context::{Brand, Context};
 use crate::error::{AtCaller, Error, ErrorKind};
+use crate::kernel::reads::refuse_writes;
 use crate::kernel::signature::{Signature, compare};
 use crate::ptx::LoadedPtx;
 use crate::ptx::signature::KernelSignature;
@@ -87,7 +88,22 @@ impl<'ctx> Module<'ctx> {
     /// The kernel `name`, with the parameters that `S` declares.
     ///
     /// `S` is a tuple such as `(f32, Read<f32>, ReadWrite<f32>, u32)`. Count, size and kind of each parameter are
-    /// compared with the PTX, so that a launch cannot pass anything else.
+    /// compared with the PTX, so that a launch cannot pass anything else. So is the code with what is declared for
+    /// reading: a kernel with a store, an atomic operation or a call of a function that stores through a
+    /// [`Read`](crate::Read) parameter is refused. Where a store's address is not seen to come from that parameter (it
+    /// was selected from two, or loaded), the launch checks it.
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, ErrorKind, Read, kernels};
+    /// Device::host().scope(|ctx| {
+    ///     let module = ctx.module(kernels::SCALE)?; // x[i] *= factor
+    ///     let refused = module.kernel::<(Read<f32>, f32, u32)>("scale").unwrap_err();
+    ///     assert!(matches!(refused.kind(), ErrorKind::Signature { .. }));
+    ///     assert!(refused.to_string().contains("stores through parameter 0"));
+    ///     scoped_gpu::ok(())
+    /// })?;
+    /// # scoped_gpu::ok(())
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::KernelNotFound`], which lists the kernels there are; [`ErrorKind::Signature`], which shows both
@@ -103,7 +119,9 @@ impl<'ctx> Module<'ctx> {
             }));
         };
         if let Some(declared) = S::declarations() {
-            compare(&declared, found).map_err(|message| ErrorKind::Signature { message }).at_caller()?;
+            let compared =
+                compare(&declared, found).and_then(|()| refuse_writes(&declared, found, &self.ptx));
+            compared.map_err(|message| ErrorKind::Signature { message }).at_caller()?;
         }
         let name: Arc<str> = Arc::from(name);
         let function = self.core.backend()?.function(self.id, &name).at_caller()?;

@@ -10,6 +10,9 @@ use crate::ptx::signature::{KernelParameter, KernelSignature, ParameterKind};
 
 /// A parameter of a kernel: a pointer to elements that it only reads.
 ///
+/// A kernel that is seen to store through it is refused by [`Module::kernel`](crate::Module::kernel); a store that only
+/// a run can show to go there is a fault of that launch.
+///
 /// Arguments are `&x` of an array, or a [`View`](crate::View).
 #[derive(Debug)]
 pub struct Read<T>(PhantomData<fn() -> T>);
@@ -89,6 +92,11 @@ impl fmt::Display for Declaration {
 }
 
 impl Declaration {
+    /// Whether it is a pointer that the kernel only reads through.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.pointee.is_some() && self.name == "Read"
+    }
+
     /// Whether the PTX parameter can take it; the reason if not.
     fn mismatch(&self, parameter: &KernelParameter) -> Option<String> {
         let size = parameter.size as usize;

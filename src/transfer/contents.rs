@@ -8,15 +8,13 @@ use crate::context::core::Core;
 use crate::element::Element;
 use crate::memory::Region;
 
-/// Notes the range of integers that were uploaded to the whole of an allocation, where the device has a use for it.
+/// Notes the range of integers that were uploaded to the whole of an allocation. A device whose launches have no use for
+/// it has it for the verdicts.
 ///
 /// `region` is borrowed mutably by the caller, from before the upload was queued until after this.
 pub(crate) fn note<T: Element>(core: &Core, region: &Region<'_>, host: &[T]) {
     let dense = region.rows == 1 || region.pitch == region.row_bytes;
-    if !dense || !core.shared.backend.wants_contents() {
-        return;
-    }
-    if let (Some(entry), Some(contents)) = (region.block.entry, range(host)) {
+    if dense && let (Some(entry), Some(contents)) = (region.block.entry, range(host)) {
         core.ledger().set_contents(entry, region.block.address, region.bytes(), contents);
     }
 }

@@ -72,6 +72,17 @@ fn wrong_signature(case: &mut Case) -> Result<()> {
     })
 }
 
+/// A kernel that stores through what is declared for reading: the line, its source, both sides.
+fn stores_through_read(case: &mut Case) -> Result<()> {
+    case.device.scope(|ctx| {
+        let text = include_str!("../../ptx/shift_off_by_one.ptx");
+        let shift = ctx.module_named("shift_off_by_one.ptx", text)?;
+        refused("signature_read_stored", shift.kernel::<(Read<f32>, Read<f32>, u32)>("shift_off_by_one"))?;
+        let module = faults(ctx)?;
+        refused("signature_read_called", module.kernel::<(Read<u32>, Read<u32>)>("store_both"))
+    })
+}
+
 /// Devices that are not there.
 fn absent_device(_case: &mut Case) -> Result<()> {
     refused("device_unknown_name", Device::named("gpu"))?;
@@ -194,12 +205,52 @@ fn fault_reports(case: &mut Case) -> Result<()> {
                 ctx.launch(&kernel, Launch::grid(2, (4, 8)), (&mut x, offset.cast_unsigned(), 3))?;
                 refused(name, ctx.synchronize())?;
             }
-            let read = module.kernel::<(Read<u32>, u64, u32)>("store")?;
-            ctx.launch(&read, Launch::grid(1, 32), (&x, 0, 3))?;
+            let mut y = ctx.buffer::<u32>(15)?;
+            let selected = module.kernel::<(Read<u32>, Write<u32>, u32)>("store_selected")?;
+            ctx.launch(&selected, Launch::grid(1, 32), (&x, &mut y, 0))?;
             refused("fault_read_only", ctx.synchronize())?;
             let null = module.kernel::<()>("store_null")?;
             ctx.launch(&null, Launch::grid(1, 32), ())?;
             refused("fault_null", ctx.synchronize())
+        })
+    })
+}
+
+/// What is proved of a launch: the same words on every device, names and numbers, and what a launch does about it.
+fn verdicts(case: &mut Case) -> Result<()> {
+    type Spmv = (Read<i32>, Read<i32>, Read<f32>, Read<f32>, Write<f32>, i32);
+    case.device.scope(|ctx| {
+        let text = include_str!("../../ptx/shift_off_by_one.ptx");
+        let shift = ctx.module_named("shift_off_by_one.ptx", text)?;
+        let shift = shift.kernel::<(Read<f32>, Write<f32>, u32)>("shift_off_by_one")?;
+        ctx.alloc((zeros::<f32>(1000), zeros::<f32>(1000)), |(x, mut y)| {
+            let wrong = shift.verdict(Launch::cover(1000), (&x, &mut y, 1000))?;
+            expect("verdict_shift_off_by_one", &wrong.to_string())?;
+            let right = shift.verdict(Launch::cover(1000), (&x, &mut y, 999))?;
+            assert!(right.all_proved(), "{right}");
+            let nothing = shift.verdict(Launch::cover(0), (&x, &mut y, 0))?;
+            expect("verdict_of_nothing", &nothing.to_string())
+        })?;
+        // Columns by their contents: known from an upload, and no more once something wrote them.
+        let spmv = ctx.module_named("checks.ptx", include_str!("../corpus/nvcc/checks_sm90.ptx"))?;
+        let spmv = spmv.kernel::<Spmv>("spmv")?;
+        let specs = (linear(&[0, 2, 3, 4]), linear(&[0, 2, 1, 2]), zeros::<f32>(4), zeros::<f32>(3));
+        ctx.alloc(specs, |(starts, mut columns, values, x)| {
+            let mut y = ctx.buffer::<f32>(3)?;
+            let shape = Launch::grid(1, 32);
+            let known = spmv.verdict(shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+            assert!(known.all_proved(), "{known}");
+            columns.fill(1)?;
+            let unknown = spmv.verdict(shape, (&starts, &columns, &values, &x, &mut y, 3))?;
+            expect("verdict_spmv", &unknown.to_string())
+        })?;
+        let module = faults(ctx)?;
+        let selected = module.kernel::<(Read<u32>, Write<u32>, u32)>("store_selected")?;
+        let both = module.kernel::<(Write<u32>, Write<u32>)>("store_both")?;
+        ctx.alloc((zeros::<u32>(15), zeros::<u32>(15)), |(mut x, mut y)| {
+            let of_selected = selected.verdict(Launch::grid(1, 1), (&x, &mut y, 1))?;
+            let of_both = both.verdict(Launch::grid(1, 1), (&mut x, &mut y))?;
+            expect("verdict_faults", &format!("{of_selected}\n{of_both}"))
         })
     })
 }
@@ -247,6 +298,7 @@ const TESTS: &[Test] = &[
     test!(malformed_ptx).only_host(),
     test!(missing_kernel),
     test!(wrong_signature).shows(&[38]),
+    test!(stores_through_read).shows(&[38]),
     test!(absent_device).shows(&[40]),
     test!(cuda_that_is_not_there).shows(&[40]),
     test!(sizes_that_overflow).shows(&[35]),
@@ -254,6 +306,7 @@ const TESTS: &[Test] = &[
     test!(launches_beyond_limits).shows(&[33, 34]),
     test!(lengths_that_differ),
     test!(fault_report).shows(&[30]),
+    test!(verdicts),
     test!(fault_reports).shows(&[30]),
     test!(unknown_instruction).only_host(),
     test!(fault_of_the_budget).only_host(),

@@ -1,7 +1,7 @@
 //! Modules and kernels: loading, what they list, signatures that fit, variables, how long they live.
 
 use anyhow::Result;
-use scoped_gpu::{ErrorKind, Launch, Read, ReadWrite, Write, zeros};
+use scoped_gpu::{ErrorKind, Launch, ReadWrite, Write, zeros};
 
 use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
@@ -31,7 +31,7 @@ fn unmarked_addresses_fit_both(case: &mut Case) -> Result<()> {
         let module = faults(ctx)?;
         module.kernel::<(ReadWrite<u32>, u64, u32)>("store")?;
         module.kernel::<(Write<[u8; 3]>, i64, i32)>("store")?;
-        module.kernel::<(u64, Read<f32>, u32)>("store")?;
+        module.kernel::<(u64, ReadWrite<f32>, u32)>("store")?;
         scoped_gpu::ok(())
     })?;
     Ok(())

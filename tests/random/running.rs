@@ -1,7 +1,7 @@
 //! Running: kernels that the verifier accepts, on small buffers, with and without strict mode.
 
 use anyhow::{Context as _, Result};
-use scoped_gpu::{Blame, Device, ErrorKind, Launch, Read, ReadWrite, linear};
+use scoped_gpu::{Blame, Device, Dynamic, DynamicArgument, ErrorKind, Launch, Read, ReadWrite, linear};
 
 use crate::corpus::Corpus;
 use crate::random::Random;
@@ -37,12 +37,19 @@ fn one(text: &str, strict: bool, outcome: &mut Outcome) -> Result<()> {
     let device = Device::host();
     let ended = device.scope(|ctx| {
         let module = ctx.module_named("random.ptx", text)?;
-        let kernel = module.kernel::<(Read<u32>, ReadWrite<u32>, u32)>("k")?;
+        let kernel = module.kernel::<Dynamic>("k")?;
         outcome.accepted += 1;
         let data: [u32; 64] = std::array::from_fn(|i| i as u32 * 4);
         ctx.alloc((linear(&data), linear(&data)), |(input, mut output)| {
             let launch = Launch::grid(2, 48).shared_bytes(512).max_steps(5_000);
-            ctx.launch(&kernel, if strict { launch.strict() } else { launch }, (&input, &mut output, 64))?;
+            let launch = if strict { launch.strict() } else { launch };
+            // a typed kernel that stores through its first parameter would be refused, and never run
+            let arguments = vec![
+                DynamicArgument::new::<Read<u32>>(&input),
+                DynamicArgument::new::<ReadWrite<u32>>(&mut output),
+                DynamicArgument::new::<u32>(64),
+            ];
+            ctx.launch(&kernel, launch, arguments)?;
             output.to_vec()?;
             // whatever the kernel did, it did not write what it may only read
             assert_eq!(input.to_vec()?, data);

@@ -5,7 +5,7 @@ use super::source::{Source, sources};
 /// Modules, lowest first, under the layers' names. A name stands for all that is below it and not listed itself; an
 /// item that a module re-exports from another layer is listed by its own name.
 const ORDER: &[(&str, &[&str])] = &[
-    ("words", &["dim", "fault", "error", "extent", "element", "statistics"]),
+    ("words", &["dim", "fault", "error", "extent", "element", "statistics", "verdict"]),
     ("text", &["ptx"]),
     ("contract", &["backend"]),
     ("devices", &["backend::host", "backend::cuda"]),
@@ -13,7 +13,17 @@ const ORDER: &[(&str, &[&str])] = &[
     // `Device` opens scopes, so the rest of `device` stands above the context that it hands out.
     ("scope", &["context", "device"]),
     ("nouns", &["memory", "kernel", "stream"]),
-    ("verbs", &["transfer", "kernel::launch", "kernel::Launch", "kernel::queue", "stream::queued"]),
+    (
+        "verbs",
+        &[
+            "transfer",
+            "kernel::launch",
+            "kernel::Launch",
+            "kernel::queue",
+            "kernel::verdict",
+            "stream::queued",
+        ],
+    ),
     ("edges", &["kernels", "guide", "prelude", "lib"]),
 ];
 

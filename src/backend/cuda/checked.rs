@@ -1,24 +1,20 @@
 //! What a checked launch runs: the kernel as it is where every access was proved, else a version of it with checks for
 //! the others, which is written and compiled once.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
 use super::context::Context;
 use super::module::{Function, Loaded};
-use crate::backend::{Answer, LaunchBuffer, LaunchCall};
+use crate::backend::facts::buffer_facts;
+use crate::backend::{Answer, LaunchCall};
 use crate::error::ErrorKind;
 use crate::ptx::LoadedPtx;
-use crate::ptx::bounds::proof::{
-    Analysis, BufferFacts, Contents, LaunchFacts, ProofCache, SiteKind, Verdict, Verdicts, alignment_of,
-};
+use crate::ptx::bounds::open_sites;
+use crate::ptx::bounds::proof::{Analysis, LaunchFacts, ProofCache, Verdicts};
 use crate::ptx::bounds::rewrite::record::MOST_THREADS;
-use crate::ptx::bounds::rewrite::{
-    ExtraValue, Open, RewriteOptions, Rewritten, SiteSet, rewrite, stops_by_itself,
-};
-use crate::ptx::ir;
+use crate::ptx::bounds::rewrite::{ExtraValue, RewriteOptions, Rewritten, SiteSet, rewrite, stops_by_itself};
 
 /// Sets of open places for which a kernel's versions are kept.
 const KEPT: usize = 64;
@@ -27,7 +23,6 @@ const KEPT: usize = 64;
 pub(super) struct CheckedKernel {
     ptx: Arc<LoadedPtx>,
     name: Arc<str>,
-    id: ir::FunctionId,
     proofs: ProofCache,
     /// It can trap, fail an assertion or call, which the version with checks makes harmless.
     stops: bool,
@@ -70,7 +65,6 @@ impl CheckedKernel {
         Ok(Self {
             ptx: Arc::clone(ptx),
             name: Arc::clone(name),
-            id,
             proofs: ProofCache::new(Analysis::new(ptx.module(), id)),
             stops: stops_by_itself(ptx, name),
             variants: Mutex::default(),
@@ -84,8 +78,7 @@ impl CheckedKernel {
             let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
             return self.variant(&mut variants, call, SiteSet::All, steps, context).map(Plan::Checked);
         }
-        let buffers: SmallVec<[BufferFacts; 8]> =
-            call.buffers.iter().map(|buffer| facts(buffer, call)).collect();
+        let buffers = buffer_facts(&call.buffers, &call.contents);
         let verdicts = self.proofs.prove(&LaunchFacts {
             grid: call.grid,
             block: call.block,
@@ -112,7 +105,7 @@ impl CheckedKernel {
         if let Some((.., variant)) = variants.by_verdicts.iter().find(same) {
             return Ok(Plan::Checked(Arc::clone(variant)));
         }
-        let open = self.open(&verdicts);
+        let open = open_sites(self.proofs.analysis(), &verdicts);
         let variant = self.variant(&mut variants, call, open, steps, context)?;
         if variants.by_verdicts.len() == KEPT {
             variants.by_verdicts.remove(0);
@@ -146,33 +139,6 @@ impl CheckedKernel {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         variants.by_verdicts.clear();
         std::mem::take(&mut variants.made)
-    }
-
-    /// What the verdicts leave to be checked.
-    fn open(&self, verdicts: &Verdicts) -> SiteSet {
-        let mut open: BTreeMap<u32, Open> = BTreeMap::new();
-        for index in verdicts.open() {
-            let (Some(site), Some(verdict)) =
-                (self.proofs.analysis().sites().get(index), verdicts.all().get(index))
-            else {
-                continue;
-            };
-            if site.function != self.id {
-                continue;
-            }
-            let need = match verdict {
-                Verdict::Dead => continue,
-                Verdict::Open { .. } => Open::WHOLLY,
-                // In range, so it is open for its alignment, or because it writes to what may only be read.
-                Verdict::Proved { aligned, .. } => {
-                    Open { range: *aligned || site.kind != SiteKind::Load, alignment: !aligned }
-                }
-            };
-            let known = open.entry(site.pc).or_insert(Open { range: false, alignment: false });
-            known.range |= need.range;
-            known.alignment |= need.alignment;
-        }
-        SiteSet::These(open)
     }
 
     fn make(
@@ -230,32 +196,4 @@ impl Variant {
         }
         params
     }
-}
-
-fn facts(buffer: &LaunchBuffer, call: &LaunchCall) -> BufferFacts {
-    let known = call.contents.iter().find(|(argument, _)| *argument == buffer.argument);
-    BufferFacts {
-        param: buffer.argument,
-        offset: 0,
-        bytes: buffer.bytes,
-        align: alignment_of(buffer.address),
-        writable: buffer.writable,
-        contents: known.and_then(|(_, contents)| range(contents)),
-    }
-}
-
-/// A buffer's contents in the words of the proof.
-fn range(contents: &crate::backend::Contents) -> Option<Contents> {
-    let ty = match (contents.signed, contents.bytes) {
-        (false, 1) => ir::Type::U8,
-        (false, 2) => ir::Type::U16,
-        (false, 4) => ir::Type::U32,
-        (false, 8) => ir::Type::U64,
-        (true, 1) => ir::Type::S8,
-        (true, 2) => ir::Type::S16,
-        (true, 4) => ir::Type::S32,
-        (true, 8) => ir::Type::S64,
-        _ => return None,
-    };
-    Some(Contents { ty, min: contents.min, max: contents.max })
 }

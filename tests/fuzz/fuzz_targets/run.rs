@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use scoped_gpu::{Blame, Device, Error, ErrorKind, Launch, Read, ReadWrite, linear};
+use scoped_gpu::{Blame, Device, Dynamic, DynamicArgument, Error, ErrorKind, Launch, Read, ReadWrite, linear};
 
 #[path = "../../random/frame.rs"]
 mod frame;
@@ -24,11 +24,18 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
 
 fn run(text: &str, strict: bool) -> Result<(), Error> {
     Device::host().scope(|ctx| {
-        let kernel = ctx.module_named("fuzz.ptx", text)?.kernel::<(Read<u32>, ReadWrite<u32>, u32)>("k")?;
+        let kernel = ctx.module_named("fuzz.ptx", text)?.kernel::<Dynamic>("k")?;
         let data: [u32; 64] = std::array::from_fn(|i| i as u32 * 4);
         ctx.alloc((linear(&data), linear(&data)), |(input, mut output)| {
             let launch = Launch::grid(2, 48).shared_bytes(512).max_steps(5_000);
-            ctx.launch(&kernel, if strict { launch.strict() } else { launch }, (&input, &mut output, 64))?;
+            let launch = if strict { launch.strict() } else { launch };
+            // a typed kernel that stores through its first parameter would be refused, and never run
+            let arguments = vec![
+                DynamicArgument::new::<Read<u32>>(&input),
+                DynamicArgument::new::<ReadWrite<u32>>(&mut output),
+                DynamicArgument::new::<u32>(64),
+            ];
+            ctx.launch(&kernel, launch, arguments)?;
             ctx.synchronize()
         })
     })

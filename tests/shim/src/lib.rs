@@ -24,6 +24,8 @@ shared! {
     ptx,
     #[path = "../../../src/statistics.rs"]
     statistics,
+    #[path = "../../../src/verdict.rs"]
+    verdict,
 }
 
 mod backend_calls;

@@ -250,6 +250,11 @@ impl Analysis {
         &self.sites
     }
 
+    /// The kernel.
+    pub fn kernel(&self) -> FunctionId {
+        self.kernel
+    }
+
     /// Analyses one launch.
     pub fn prove(&self, launch: &LaunchFacts<'_>) -> Verdicts {
         let verdicts = match &self.graph {

@@ -74,17 +74,24 @@ impl Cause {
     }
 }
 
+impl Cause {
+    /// A clause; `line` says which line is meant.
+    fn in_words(&self, line: &dyn Fn(u32) -> String) -> String {
+        match self {
+            Self::Value(at) => format!("it depends on the result of {}", line(*at)),
+            Self::Paths(at) => format!("it differs between the paths that meet at {}", line(*at)),
+            Self::Changed(at) => format!("it changes in the loop that begins at {}", line(*at)),
+            Self::Rounds(at) => {
+                format!("it grows with the rounds of the loop that begins at {}", line(*at))
+            }
+            Self::Operand(at) => format!("nothing is known of a value that is used by {}", line(*at)),
+        }
+    }
+}
+
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(line) => write!(f, "it depends on the result of line {line}"),
-            Self::Paths(line) => write!(f, "it differs between the paths that meet at line {line}"),
-            Self::Changed(line) => write!(f, "it changes in the loop that begins at line {line}"),
-            Self::Rounds(line) => {
-                write!(f, "it grows with the rounds of the loop that begins at line {line}")
-            }
-            Self::Operand(line) => write!(f, "line {line} uses a value of which nothing is known"),
-        }
+        f.write_str(&self.in_words(&|line| format!("line {line}")))
     }
 }
 
@@ -99,39 +106,45 @@ impl fmt::Display for Region {
     }
 }
 
+impl Why {
+    /// A sentence without its end, in which `region` says what a region is called and `line` which line is meant.
+    pub fn in_words(&self, region_name: &dyn Fn(Region) -> String, line: &dyn Fn(u32) -> String) -> String {
+        let because = |cause: &Option<Cause>| {
+            cause.map_or_else(String::new, |cause| format!("; {}", cause.in_words(line)))
+        };
+        let plain = match self {
+            Self::Kernel(reason) => reason,
+            Self::TooMuchWork => "the kernel is too big to be followed in the time that a launch has",
+            Self::InFunction => "it stands in a device function, which is not followed",
+            Self::Call => "a call is not followed",
+            Self::NotUnderstood => "the instruction is not supported",
+            Self::Absolute => "the address is a number, not counted from a buffer or variable",
+            Self::WrongSpace => "the address is one of another space than is accessed",
+            Self::SeveralRegions => "different rounds of a loop access different buffers",
+            Self::NoBase { cause } => {
+                let because = because(cause);
+                return format!("it is not known which buffer or variable the address counts from{because}");
+            }
+            Self::Range { lo, hi, size, region, bytes, cause } => {
+                let offset = match (*lo == -INFINITY, *hi == INFINITY) {
+                    (false, false) if lo == hi => lo.to_string(),
+                    (false, false) => format!("{lo} to {hi}"),
+                    (false, true) => format!("{lo} and beyond"),
+                    (true, false) => format!("up to {hi}"),
+                    (true, true) => "anywhere".to_owned(),
+                };
+                let (region, because) = (region_name(*region), because(cause));
+                return format!(
+                    "the {size} bytes at offset {offset} may leave the {bytes} bytes of {region}{because}"
+                );
+            }
+        };
+        plain.to_owned()
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let because = |f: &mut fmt::Formatter<'_>, cause: &Option<Cause>| match cause {
-            Some(cause) => write!(f, ": {cause}"),
-            None => Ok(()),
-        };
-        match self {
-            Self::Kernel(reason) => f.write_str(reason),
-            Self::TooMuchWork => {
-                f.write_str("the kernel is too big to be followed in the time that a launch has")
-            }
-            Self::InFunction => f.write_str("it stands in a device function, which is not followed"),
-            Self::Call => f.write_str("a call is not followed"),
-            Self::NotUnderstood => f.write_str("the instruction is not supported"),
-            Self::Absolute => f.write_str("the address is a number, not counted from a buffer or variable"),
-            Self::NoBase { cause } => {
-                f.write_str("it is not known which buffer or variable the address counts from")?;
-                because(f, cause)
-            }
-            Self::WrongSpace => f.write_str("the address is one of another space than is accessed"),
-            Self::SeveralRegions => f.write_str("different rounds of a loop access different buffers"),
-            Self::Range { lo, hi, size, region, bytes, cause } => {
-                write!(f, "the {size} bytes at offset ")?;
-                match (*lo == -INFINITY, *hi == INFINITY) {
-                    (false, false) if lo == hi => write!(f, "{lo}")?,
-                    (false, false) => write!(f, "{lo} to {hi}")?,
-                    (false, true) => write!(f, "{lo} and beyond")?,
-                    (true, false) => write!(f, "up to {hi}")?,
-                    (true, true) => f.write_str("anywhere")?,
-                }
-                write!(f, " may leave the {bytes} bytes of {region}")?;
-                because(f, cause)
-            }
-        }
+        f.write_str(&self.in_words(&|region| region.to_string(), &|line| format!("line {line}")))
     }
 }

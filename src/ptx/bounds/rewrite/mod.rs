@@ -43,7 +43,7 @@ mod writer;
 pub use params::{ExtraParams, ExtraValue, IndexLimit, Limit};
 pub use refuse::Refused;
 pub use sites::{CheckedSite, Open, RecordedAddress, SiteKind, SiteSet};
-pub use summary::{Writes, stops_by_itself, stores};
+pub use summary::{Place, Writes, stops_by_itself, stores};
 pub use text::{buffers_by_use, rewrite};
 
 /// How a kernel is rewritten.

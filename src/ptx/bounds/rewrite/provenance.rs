@@ -49,6 +49,16 @@ pub(super) enum Origin {
     Any,
 }
 
+/// What a call passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Argument {
+    /// An address in what the caller's parameter with this index points to.
+    Buffer(usize),
+    /// No address.
+    Number,
+    Unknown,
+}
+
 /// What is known of a register: what it may point into, and that it is a multiple of 2^`zeros` from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Value {
@@ -132,9 +142,13 @@ impl State {
 pub(super) struct Provenance<'a> {
     module: &'a Module,
     function: &'a Function,
-    /// Parameters of the kernel that are buffers; none in a device function.
+    /// Parameters that are buffers; in a device function, those that the call in question passes one for.
     buffers: &'a [usize],
+    /// Parameters of a device function that are known to hold no address.
+    numbers: &'a [usize],
     variables: Vec<VariableId>,
+    /// Instructions that a straight line of code begins with.
+    leader: Vec<bool>,
     /// State before each instruction that touches memory, by its index: the value of its address registers.
     addresses: Vec<[Option<Value>; 2]>,
     /// Is the first buffer's address cast to another space?
@@ -144,8 +158,27 @@ pub(super) struct Provenance<'a> {
 impl<'a> Provenance<'a> {
     /// Follows the addresses of `function`, whose parameters with the indices `buffers` are buffers.
     pub(super) fn of(module: &'a Module, function: &'a Function, buffers: &'a [usize]) -> Self {
+        Self::of_parameters(module, function, buffers, &[])
+    }
+
+    /// The same for a call of a device function of which is known that the parameters `numbers` hold no address.
+    pub(super) fn of_parameters(
+        module: &'a Module,
+        function: &'a Function,
+        buffers: &'a [usize],
+        numbers: &'a [usize],
+    ) -> Self {
         let addresses = vec![[None; 2]; function.code.len()];
-        let mut this = Self { module, function, buffers, variables: Vec::new(), addresses, cast: false };
+        let mut this = Self {
+            module,
+            function,
+            buffers,
+            numbers,
+            variables: Vec::new(),
+            leader: Vec::new(),
+            addresses,
+            cast: false,
+        };
         this.solve();
         this
     }
@@ -182,6 +215,36 @@ impl<'a> Provenance<'a> {
         }
     }
 
+    /// What the call at `pc` is given in the part `slot` of the `Call` block. Compilers store an argument right before
+    /// its call, so only the straight line before it is looked at.
+    pub(super) fn argument(&self, pc: usize, slot: u32) -> Argument {
+        for at in (0..pc).rev() {
+            let Some(inst) = self.function.code.get(at) else { break };
+            if matches!(inst.op, Op::Call(_)) || self.leader.get(at + 1) != Some(&false) {
+                break;
+            }
+            if let Op::Store(store) = &inst.op
+                && store.address.base == AddressBase::Symbol(Symbol::Param(ParamBlock::Call, slot))
+            {
+                let whole = store.address.offset == 0 && inst.guard.is_none();
+                return match (store.srcs.as_slice(), self.addresses[at][1]) {
+                    ([Operand::Imm(_)], _) if whole => Argument::Number,
+                    ([Operand::Reg(_)], Some(value)) if whole => self.passed(value.origins),
+                    _ => Argument::Unknown,
+                };
+            }
+        }
+        Argument::Unknown
+    }
+
+    fn passed(&self, origins: Origins) -> Argument {
+        match self.single(origins) {
+            Origin::Buffer(index) => Argument::Buffer(index),
+            _ if origins == Origins::NONE => Argument::Number,
+            _ => Argument::Unknown,
+        }
+    }
+
     fn single(&self, origins: Origins) -> Origin {
         match origins {
             Origins::SHARED => Origin::Shared,
@@ -206,6 +269,7 @@ impl<'a> Provenance<'a> {
         let leader = leaders(code);
         let registers = self.function.registers.slots32 as usize + self.function.registers.slots64 as usize;
         let blocks = leader.iter().filter(|&&begins| begins).count();
+        self.leader.clone_from(&leader);
         if blocks.saturating_mul(registers) > MOST_VALUES {
             return;
         }
@@ -363,10 +427,11 @@ impl<'a> Provenance<'a> {
     }
 
     fn parameter(&self, index: u32, offset: i64, bytes: u32) -> Value {
-        if self.function.kind == FunctionKind::Device {
-            return if bytes < 8 { Value::NUMBER } else { Value::UNKNOWN };
-        }
         let position = self.buffers.iter().position(|buffer| *buffer == index as usize);
+        let is_number = bytes < 8 || self.numbers.contains(&(index as usize));
+        if self.function.kind == FunctionKind::Device && position.is_none() {
+            return if is_number { Value::NUMBER } else { Value::UNKNOWN };
+        }
         let in_a_structure =
             self.function.params.get(index as usize).is_none_or(|param| param.array.is_some());
         match position {

@@ -90,19 +90,86 @@ fn names_of_the_text_are_not_taken() {
     assert!(LoadedPtx::read("again.ptx", &text).is_ok());
 }
 
+/// `Writes` with the text of the instruction.
+#[derive(Debug, PartialEq)]
+enum Wrote {
+    No,
+    Unknown,
+    Yes(String),
+}
+
+fn written(outside: &str, body: &str) -> Vec<Wrote> {
+    let loaded = load(outside, &format!("{LOADS}{body}\nret;"));
+    let text = |place: Place| {
+        let inst = &loaded.module().functions[place.function as usize].code[place.pc as usize];
+        loaded.source().text(inst.span).to_owned()
+    };
+    let writes = stores(&loaded, "k", &[0, 1]).into_iter();
+    writes
+        .map(|writes| match writes {
+            Writes::No => Wrote::No,
+            Writes::Unknown => Wrote::Unknown,
+            Writes::Yes(place) => Wrote::Yes(text(place)),
+        })
+        .collect()
+}
+
 #[test]
 fn stores_through_parameters_are_known_at_load() {
-    let stores = |body: &str| stores(&load("", &format!("{LOADS}{body}\nret;")), "k", &[0, 1]);
-    use Writes::{No, Unknown, Yes};
-    assert_eq!(stores("ld.global.u32 %r0, [%d0];\nst.global.u32 [%d1+4], %r0;"), [No, Yes, No]);
-    assert_eq!(stores("add.s64 %d3, %d0, %d2;\nred.global.add.u32 [%d3], 1;"), [Yes, No, No]);
+    let stores = |body: &str| written("", body);
+    use Wrote::{No, Unknown};
+    let yes = |text: &str| Wrote::Yes(text.to_owned());
+    assert_eq!(
+        stores("ld.global.u32 %r0, [%d0];\nst.global.u32 [%d1+4], %r0;"),
+        [No, yes("st.global.u32 [%d1+4], %r0;"), No]
+    );
+    assert_eq!(
+        stores("add.s64 %d3, %d0, %d2;\nred.global.add.u32 [%d3], 1;"),
+        [yes("red.global.add.u32 [%d3], 1;"), No, No]
+    );
     let either = "selp.b64 %d3, %d0, %d1, %p0;\nst.global.u32 [%d3], %r0;";
     assert_eq!(stores(either), [Unknown, Unknown, No]);
     let loaded = "ld.global.u64 %d3, [%d0];\nst.global.u32 [%d3], %r0;\nst.global.u32 [%d1], %r0;";
-    assert_eq!(stores(loaded), [Unknown, Yes, No]);
+    assert_eq!(stores(loaded), [Unknown, yes("st.global.u32 [%d1], %r0;"), No]);
     // a register that holds one address and then another
     let twice = "mov.u64 %d3, %d0;\nld.global.u32 %r0, [%d3];\nmov.u64 %d3, %d1;\nst.global.u32 [%d3], %r0;";
-    assert_eq!(stores(twice), [No, Yes, No]);
+    assert_eq!(stores(twice), [No, yes("st.global.u32 [%d3], %r0;"), No]);
+}
+
+#[test]
+fn stores_of_called_functions_are_those_of_their_arguments() {
+    use Wrote::{No, Unknown};
+    let store = "st.global.u32 [%a], %v;";
+    let put = format!(
+        ".func put(.param .b64 p, .param .b64 at)\n{{\n.reg .b64 %a, %b; .reg .b32 %v;\nld.param.u64 %a, [p];\n\
+         ld.param.u64 %b, [at];\nadd.s64 %a, %a, %b;\n{store}\nret;\n}}"
+    );
+    let call = |first: &str, second: &str| {
+        format!(
+            "{{ .param .b64 p; .param .b64 at;\nst.param.b64 [p], {first};\nst.param.b64 [at], {second};\n\
+             call put, (p, at); }}"
+        )
+    };
+    let yes = || Wrote::Yes(store.to_owned());
+    assert_eq!(written(&put, &call("%d1", "%d2")), [No, yes(), No]);
+    assert_eq!(written(&put, &call("%d1", "16")), [No, yes(), No]);
+    assert_eq!(written(&put, &call("%d2", "%d0")), [yes(), No, No], "the sum of both is an address in x");
+    assert_eq!(written(&put, &call("%d0", "%d1")), [Unknown, Unknown, No], "the sum of two addresses");
+    let either = format!("selp.b64 %d3, %d0, %d1, %p0;\n{}", call("%d3", "0"));
+    assert_eq!(written(&put, &either), [Unknown, Unknown, No]);
+    let joined = format!("@%p0 bra l;\nl:\n{}", call("%d0", "0"));
+    assert_eq!(written(&put, &joined), [yes(), No, No]);
+
+    // through a second function, whose own parameter it is
+    let outer = format!(
+        "{put}\n.func outer(.param .b64 q)\n{{\n.reg .b64 %a;\nld.param.u64 %a, [q];\n{}\nret;\n}}",
+        call("%a", "0")
+    );
+    let through = "{ .param .b64 q;\nst.param.b64 [q], %d0;\ncall outer, (q); }";
+    assert_eq!(written(&outer, through), [yes(), No, No]);
+    // one that only reads
+    let get = put.replace(store, "ld.global.u32 %v, [%a];");
+    assert_eq!(written(&get, &call("%d0", "0")), [No, No, No]);
 }
 
 #[test]
