@@ -29,6 +29,8 @@ mod transfer;
 pub use backend::{DeviceInfo, Limits, MemoryInfo, Reset};
 pub use context::Context;
 pub use device::{Device, Failure, HostOptions, MemoryStatistics};
+#[doc(hidden)]
+pub use device::{Probe, Protection};
 pub use dim::Dim3;
 pub use element::{Element, Scalar, ScalarKind};
 pub use error::{Error, ErrorKind, Result, ok};
