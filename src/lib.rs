@@ -30,6 +30,8 @@ mod verdict;
 pub use backend::{DeviceInfo, Limits, MemoryInfo, Reset};
 pub use context::Context;
 pub use device::{Device, Failure, HostOptions, MemoryStatistics};
+#[doc(hidden)]
+pub use device::{Probe, Protection};
 pub use dim::Dim3;
 pub use element::{Element, Scalar, ScalarKind};
 pub use error::{Error, ErrorKind, Result, ok};

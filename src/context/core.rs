@@ -97,8 +97,9 @@ impl Core {
     /// Frees an allocation. An entry that is gone was freed before.
     ///
     /// Where the pool can hand the memory out again behind the work that still uses it, nothing is waited for; else that
-    /// work is. Faults of streams stay with their streams; what is answered is only what freeing itself met.
-    pub(crate) fn release(&self, entry: EntryId) -> Answer<()> {
+    /// work is. Faults of streams stay with their streams; what is answered is only what freeing itself met, at the line
+    /// that allocated: the end of a value has none of its own.
+    pub(crate) fn release(&self, entry: EntryId) -> Result<(), Error> {
         let (allocation, mut pending) = {
             let mut ledger = self.ledger();
             let Some(allocation) = ledger.allocations.remove(&entry) else { return Ok(()) };
@@ -118,7 +119,7 @@ impl Core {
         // named by `pending` (C2).
         let freed = unsafe { self.shared.pool.free(backend, allocation.address, allocation.bytes, pending) };
         self.shared.note_freed(allocation.bytes);
-        current.and(waited).and(freed)
+        current.and(waited).and(freed).map_err(|kind| Error::at(kind, allocation.location))
     }
 
     /// Waits for what the stream has queued by now and leaves its faults to whoever waits for the stream itself.
@@ -176,9 +177,7 @@ impl Core {
         let streams = self.ledger().streams();
         let mut errors = Errors::default();
         for stream in streams {
-            if let Err(error) = self.wait_at(stream, here) {
-                errors.push(error);
-            }
+            errors.extend(self.wait_at(stream, here));
         }
         errors.into_result()
     }
@@ -234,14 +233,11 @@ impl Core {
         // Taken out before the loop: the loop's calls lock the ledger themselves.
         let streams = self.ledger().streams();
         for &stream in &streams {
-            if let Err(error) = self.wait_at(stream, here) {
-                errors.push(error);
-            }
+            errors.extend(self.wait_at(stream, here));
         }
-        let allocations: Vec<_> =
-            self.ledger().allocations.iter().rev().map(|(entry, a)| (*entry, a.location)).collect();
-        for (entry, location) in allocations {
-            errors.add(self.release(entry), location);
+        let allocations: Vec<EntryId> = self.ledger().allocations.keys().rev().copied().collect();
+        for entry in allocations {
+            errors.extend(self.release(entry));
         }
         let pinned: Vec<PinnedBlock> =
             std::mem::take(&mut self.ledger().pinned).into_values().rev().collect();
@@ -285,10 +281,17 @@ pub(crate) struct Errors(Vec<Error>);
 
 impl Errors {
     pub(crate) fn push(&mut self, error: Error) {
-        // Being poisoned is no news beside the fault that did it, and no second piece of news.
-        let stale = matches!(error.kind(), ErrorKind::Poisoned { .. }) && !self.0.is_empty();
+        // That the context has ended is no news beside the fault that did it, and no second piece of news.
+        let ended = matches!(error.kind(), ErrorKind::Poisoned { .. } | ErrorKind::ContextLost);
+        let stale = ended && !self.0.is_empty();
         if !stale {
             self.0.push(error);
+        }
+    }
+
+    pub(crate) fn extend(&mut self, result: Result<(), Error>) {
+        if let Err(error) = result {
+            self.push(error);
         }
     }
 
@@ -305,7 +308,7 @@ impl Errors {
         }
         let mut first = self.0.remove(cause);
         for later in self.0 {
-            if !matches!(later.kind(), ErrorKind::Poisoned { .. }) {
+            if !matches!(later.kind(), ErrorKind::Poisoned { .. } | ErrorKind::ContextLost) {
                 first.push(later);
             }
         }

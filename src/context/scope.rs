@@ -79,7 +79,7 @@ impl<'c> Frame<'c> {
             errors.push(error);
         }
         for entry in self.entries.into_iter().rev() {
-            errors.add(self.core.release(entry), here);
+            errors.extend(self.core.release(entry));
         }
         errors.into_result()
     }

@@ -57,7 +57,7 @@ impl Device {
                 Ok(core) => cores.push(core),
                 Err(error) => {
                     let error = error.on_device(&device.info().id);
-                    let closed = close(&cores, here);
+                    let closed = close_all(&cores, here);
                     return Err(E::from(with_causes(error, closed)));
                 }
             }
@@ -66,7 +66,7 @@ impl Device {
         let outcome: Result<Result<R, E>, Box<dyn Any + Send>> =
             // After a panic the contexts are only closed.
             catch_unwind(AssertUnwindSafe(|| f(&contexts.iter().collect::<Vec<_>>())));
-        let closed = close(&cores, here);
+        let closed = close_all(&cores, here);
         match outcome {
             Ok(Ok(value)) => closed.map(|()| value).map_err(E::from),
             Ok(Err(error)) => Err(error),
@@ -76,12 +76,10 @@ impl Device {
 }
 
 /// Closes every context, last to first, whatever the one before answered. Each device keeps its own error.
-fn close(cores: &[Core], here: &'static Location<'static>) -> Result<(), Error> {
+fn close_all(cores: &[Core], here: &'static Location<'static>) -> Result<(), Error> {
     let mut errors = Errors::default();
     for core in cores.iter().rev() {
-        // The scope is counted out also if closing panicked, which would be a mistake of this crate.
-        scopeguard::defer! { core.shared.leave() }
-        if let Err(error) = core.close(here) {
+        if let Err(error) = super::close(core, here) {
             let error = error.on_device(&core.shared.backend.info().id);
             core.shared.record_cleanup(&error);
             errors.push(error);

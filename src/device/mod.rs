@@ -5,15 +5,20 @@ mod choice;
 mod shared;
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
+
+use scopeguard::{ScopeGuard, guard};
 
 pub use shared::MemoryStatistics;
 pub(crate) use shared::Shared;
 
 pub use crate::backend::host::{Failure, HostOptions};
+#[doc(hidden)]
+pub use crate::backend::host::{Probe, Protection};
 use crate::backend::{DeviceInfo, Ownership, Reset};
 use crate::context::Context;
-use crate::context::core::Core;
+use crate::context::core::{Core, Errors};
 use crate::context::scope;
 use crate::error::{AtCaller, Error, ErrorKind};
 
@@ -91,16 +96,7 @@ impl Device {
     {
         let core = self.shared.enter(|| Core::open(&self.shared)).at_caller()?;
         let context = Context::new(&core);
-        scope::run(
-            &self.shared,
-            (),
-            |()| f(&context),
-            |(), here| {
-                // The scope is counted out also if closing panicked, which would be a mistake of this crate.
-                scopeguard::defer! { self.shared.leave() }
-                core.close(here)
-            },
-        )
+        scope::run(&self.shared, (), |()| f(&context), |(), here| close(&core, here))
     }
 
     /// Throws away everything the device holds and makes it work again if it can.
@@ -199,6 +195,17 @@ impl Device {
     pub fn last_cleanup(&self) -> Option<Error> {
         self.shared.last_cleanup()
     }
+}
+
+/// Closes a context and counts its scope out.
+fn close(core: &Core, here: &'static Location<'static>) -> Result<(), Error> {
+    // The scope is counted out also if closing panicked, which would be a mistake of this crate.
+    let leaving = guard((), |()| drop(core.shared.leave(here)));
+    let mut errors = Errors::default();
+    errors.extend(core.close(here));
+    ScopeGuard::into_inner(leaving);
+    errors.extend(core.shared.leave(here));
+    errors.into_result()
 }
 
 impl fmt::Debug for Device {

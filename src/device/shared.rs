@@ -1,5 +1,6 @@
 //! What the scopes of one device share: the backend, the count of open scopes, statistics, the last cleanup's error.
 
+use std::panic::Location;
 use std::sync::Mutex;
 
 use crate::backend::{Answer, Backend, Reset};
@@ -73,8 +74,10 @@ impl Shared {
         Ok(opened)
     }
 
-    /// Ends a scope. After a fault that ended the context, the last one out tries to make the device work again.
-    pub(crate) fn leave(&self) {
+    /// Ends a scope that was opened at `here`. After a fault that ended the context, the last one out tries to make the
+    /// device work again.
+    pub(crate) fn leave(&self, here: &'static Location<'static>) -> Result<(), Error> {
+        let mut left = Ok(());
         let mut scopes = lock(&self.scopes);
         scopes.open = scopes.open.saturating_sub(1);
         if scopes.open == 0 && !self.backend.has_ended() {
@@ -83,9 +86,7 @@ impl Shared {
                 .backend
                 .make_current()
                 .and_then(|()| self.pool.trim(&*self.backend, None, &|_| Standing::Stopped));
-            if let Err(kind) = trimmed {
-                self.record_cleanup(&Error::new(kind));
-            }
+            left = trimmed.map(drop).map_err(|kind| Error::at(kind, here));
         }
         if scopes.open == 0 && self.backend.has_ended() {
             // SAFETY: the last scope has closed, so nobody uses the device's memory.
@@ -95,6 +96,7 @@ impl Shared {
                 Reset::Poisoned { origin } => Some(origin),
             };
         }
+        left
     }
 
     /// Resets the backend. The caller has exclusive access to the device, so no scope is open.

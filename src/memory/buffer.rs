@@ -68,9 +68,9 @@ impl<T> Buffer<'_, T> {
 impl<T> Drop for Buffer<'_, T> {
     fn drop(&mut self) {
         if let Some(entry) = self.entry()
-            && let Err(kind) = self.block.core.release(entry)
+            && let Err(error) = self.block.core.release(entry)
         {
-            self.block.core.record(Error::new(kind));
+            self.block.core.record(error);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Events: a moment of a stream that others can wait for, and the time between two of them.
 
 use std::fmt;
+use std::panic::Location;
 
 use crate::backend::MarkId;
 use crate::context::Brand;
@@ -18,6 +19,8 @@ pub struct Event<'ctx> {
     core: &'ctx Core,
     mark: MarkId,
     entry: EntryId,
+    /// Where it was recorded.
+    location: &'static Location<'static>,
     brand: Brand<'ctx>,
 }
 
@@ -32,7 +35,7 @@ impl<'ctx> Stream<'_, '_, 'ctx> {
         let core = self.streams.core;
         let mark = core.backend()?.record(self.id).at_caller()?;
         let entry = core.ledger().add_mark(mark);
-        Ok(Event { core, mark, entry, brand: std::marker::PhantomData })
+        Ok(Event { core, mark, entry, location: Location::caller(), brand: std::marker::PhantomData })
     }
 
     /// Makes everything queued on this stream from now on run after `event`. Does not block.
@@ -89,7 +92,7 @@ impl Drop for Event<'_> {
             && let Err(kind) = self.core.shared.backend.destroy_mark(self.mark)
             && !matches!(kind, ErrorKind::Poisoned { .. })
         {
-            self.core.record(Error::new(kind));
+            self.core.record(Error::at(kind, self.location));
         }
     }
 }

@@ -123,9 +123,7 @@ impl<'scope, 'env, 'ctx> Streams<'scope, 'env, 'ctx> {
         let mut errors = Errors::default();
         let streams = std::mem::take(&mut *lock(&self.streams));
         for &stream in &streams {
-            if let Err(error) = self.core.wait_at(stream, here) {
-                errors.push(error);
-            }
+            errors.extend(self.core.wait_at(stream, here));
         }
         for &stream in streams.iter().rev() {
             errors.add(self.core.end_stream(stream), here);

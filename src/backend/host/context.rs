@@ -13,6 +13,7 @@ use super::launch;
 use super::mark::{Mark, Point};
 use super::memory::{Memory, MemoryError};
 use super::module::Module;
+use super::probe::Statistics;
 use super::stream::{Operation, Stream};
 use super::transfer;
 use crate::backend::{Answer, MarkId, ModuleId, StreamId};
@@ -28,6 +29,8 @@ pub(super) struct Context {
     modules: HashMap<ModuleId, Arc<dyn Module>>,
     /// The summary of the fault that ended the context.
     poison: Option<String>,
+    /// Somebody else has reset the device, so that nothing of before is there any more.
+    lost: bool,
     /// Ids given out so far, of all sorts together.
     ids: u64,
     choices: Option<Choices>,
@@ -52,17 +55,24 @@ impl Context {
             marks: HashMap::new(),
             modules: HashMap::new(),
             poison: None,
+            lost: false,
             ids: 0,
             choices,
         }
     }
 
-    /// An error once an uncontained fault has ended the context.
+    /// An error once an uncontained fault, or somebody else's reset, has ended the context.
     pub(super) fn alive(&self) -> Answer<()> {
         match &self.poison {
+            _ if self.lost => Err(ErrorKind::ContextLost),
             Some(origin) => Err(ErrorKind::Poisoned { origin: origin.clone() }),
             None => Ok(()),
         }
+    }
+
+    /// Whether somebody else's reset has taken everything: then there is nothing to give back.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// Device memory.
@@ -92,7 +102,8 @@ impl Context {
     pub(super) fn create_stream(&mut self) -> Answer<StreamId> {
         self.alive()?;
         let id = StreamId(self.next_id());
-        self.streams.insert(id, Stream::default());
+        let slow = self.choices.as_mut().is_some_and(|choices| choices.below(4) == 0);
+        self.streams.insert(id, Stream::new(slow));
         Ok(id)
     }
 
@@ -149,7 +160,7 @@ impl Context {
 
     /// The mark with this id.
     pub(super) fn mark(&self, id: MarkId) -> Answer<&Mark> {
-        self.marks.get(&id).ok_or_else(|| foreign(format!("event {} is none of this context's", id.0)))
+        self.marks.get(&id).ok_or_else(|| unknown("event", id.0, self.lost))
     }
 
     /// Gives a mark back.
@@ -173,7 +184,7 @@ impl Context {
 
     /// The module with this id.
     pub(super) fn module(&self, id: ModuleId) -> Answer<&Arc<dyn Module>> {
-        self.modules.get(&id).ok_or_else(|| foreign(format!("module {} is none of this context's", id.0)))
+        self.modules.get(&id).ok_or_else(|| unknown("module", id.0, self.lost))
     }
 
     /// Frees a module's variables. Launches of it that are still queued run first.
@@ -201,6 +212,7 @@ impl Context {
         self.marks.clear();
         self.modules.clear();
         self.poison = None;
+        self.lost = false;
         if self.choices.is_some() {
             // as on a GPU, where the first allocation after a reset gets the address of the first one before it
             self.memory = Memory::new(self.memory.usage().total);
@@ -209,11 +221,16 @@ impl Context {
         }
     }
 
+    /// What happens to a context that somebody else resets; `noticed`: its handles are told.
+    pub(super) fn reset_from_outside(&mut self, noticed: bool) {
+        self.reset();
+        self.lost = noticed;
+    }
+
     /// What the context holds, without what the parent module counts.
-    #[cfg(test)]
-    pub(super) fn statistics(&self) -> super::Statistics {
+    pub(super) fn statistics(&self) -> Statistics {
         let usage = self.memory.usage();
-        super::Statistics {
+        Statistics {
             allocations: usage.live_count,
             bytes: usage.live_bytes,
             pinned: 0,
@@ -226,7 +243,8 @@ impl Context {
     }
 
     fn stream(&mut self, id: StreamId) -> Answer<&mut Stream> {
-        self.streams.get_mut(&id).ok_or_else(|| foreign(format!("stream {} is none of this context's", id.0)))
+        let lost = self.lost;
+        self.streams.get_mut(&id).ok_or_else(|| unknown("stream", id.0, lost))
     }
 
     /// Behind everything that the stream has queued.
@@ -255,7 +273,7 @@ impl Context {
     pub(super) fn advance(&mut self, goal: Point) {
         while !self.is_reached(goal) {
             let chosen = match self.choices {
-                Some(_) => self.choose(),
+                Some(_) => self.choose(self.needed(goal)),
                 None => self.needed(goal),
             };
             // there is one: the operation that was queued first of all waits for nothing
@@ -283,11 +301,19 @@ impl Context {
         }
     }
 
-    /// Any stream that can go on.
-    fn choose(&mut self) -> Option<StreamId> {
-        let ready =
-            |&id: &StreamId| matches!(self.next(Point { stream: id, position: u64::MAX }), Next::Ready);
-        let ready: Vec<StreamId> = self.streams.keys().copied().filter(ready).collect();
+    /// Any stream that can go on; a slow one, or one that stands before a function of the host, only if it is `needed`.
+    ///
+    /// A device runs such a function on a thread of its own. Here it runs on a thread that waits, and may itself wait
+    /// for what that thread does next: so never on one that does not wait for it.
+    fn choose(&mut self, needed: Option<StreamId>) -> Option<StreamId> {
+        let ready = |id: StreamId, stream: &Stream| {
+            let runs = matches!(self.next(Point { stream: id, position: u64::MAX }), Next::Ready);
+            let waits = stream.is_slow() || matches!(stream.front(), Some(Operation::Call(_)));
+            runs && (needed == Some(id) || !waits)
+        };
+        let streams = self.streams.iter();
+        let ready: Vec<StreamId> =
+            streams.filter(|&(&id, stream)| ready(id, stream)).map(|(&id, _)| id).collect();
         let chosen = self.choices.as_mut()?.below(ready.len());
         ready.get(chosen).copied()
     }
@@ -297,7 +323,7 @@ impl Context {
         let Some(choices) = &mut self.choices else { return };
         let steps = if choices.below(8) == 0 { 1 + choices.below(8) } else { 0 };
         for _ in 0..steps {
-            let Some(chosen) = self.choose() else { return };
+            let Some(chosen) = self.choose(None) else { return };
             self.step(chosen);
         }
     }
@@ -345,4 +371,9 @@ fn broken(operation: &str, error: MemoryError) -> Box<Fault> {
 
 fn foreign(message: String) -> ErrorKind {
     ErrorKind::Foreign { message }
+}
+
+/// Why there is nothing of this number.
+fn unknown(what: &str, number: u64, lost: bool) -> ErrorKind {
+    if lost { ErrorKind::ContextLost } else { foreign(format!("{what} {number} is none of this context's")) }
 }

@@ -31,6 +31,19 @@ impl Choices {
     }
 }
 
+/// A rule of this library's that a test can switch off, to see that the hostile device notices.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Protection {
+    /// Work on one stream goes behind what another stream does to the same array: without it, `wait_on` asks for nothing.
+    Order,
+    /// Memory is freed behind the work that uses it: without it, `wait_mark` returns at once.
+    FreeBehindWork,
+    /// A reset by somebody else ends the context for its handles: without it, nobody is told.
+    NoticeReset,
+}
+
 /// How often a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -51,6 +64,8 @@ struct Plan {
     calls: u64,
     /// The call that fails, by number from 1, and what happens after it.
     fails: Option<(u64, Failure)>,
+    /// The calls that failed, by name, in order.
+    failed: Vec<&'static str>,
 }
 
 impl Failures {
@@ -60,8 +75,12 @@ impl Failures {
         plan.fails = (k > 0).then(|| (plan.calls.saturating_add(k), failure));
     }
 
+    /// The calls that were made to fail so far, by name, in order.
+    pub(super) fn failed(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).failed.clone()
+    }
+
     /// Calls so far.
-    #[cfg(test)]
     pub(crate) fn calls(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).calls
     }
@@ -70,11 +89,16 @@ impl Failures {
     pub(super) fn count(&self, call: &'static str) -> Answer<()> {
         let mut plan = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         plan.calls += 1;
-        match plan.fails {
-            Some((k, Failure::Once)) if plan.calls == k => Err(injected(call)),
-            Some((k, Failure::Forever)) if plan.calls >= k => Err(injected(call)),
-            _ => Ok(()),
+        let fails = match plan.fails {
+            Some((k, Failure::Once)) => plan.calls == k,
+            Some((k, Failure::Forever)) => plan.calls >= k,
+            None => false,
+        };
+        if fails {
+            plan.failed.push(call);
+            return Err(injected(call));
         }
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod memory;
 mod module;
 mod options;
 mod pinned;
+mod probe;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use self::hostile::{Choices, Failures};
 use self::launch::QueuedLaunch;
 use self::memory::OutOfMemory;
 use self::module::Module;
-pub use self::options::{Failure, HostOptions};
+pub use self::options::{Failure, HostOptions, Probe, Protection};
 use self::pinned::Pinned;
 use self::stream::Operation;
 use self::transfer::QueuedCopy;
@@ -45,30 +46,8 @@ pub(crate) struct HostBackend {
     info: DeviceInfo,
     options: HostOptions,
     failures: Arc<Failures>,
-    context: Mutex<Context>,
-    pinned: Mutex<Pinned>,
-}
-
-/// What a context holds and has done.
-#[cfg(test)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Statistics {
-    /// Live allocations, those of module variables among them.
-    pub(crate) allocations: usize,
-    /// Their bytes.
-    pub(crate) bytes: u64,
-    /// Live blocks of pinned memory.
-    pub(crate) pinned: usize,
-    /// Streams that were not destroyed.
-    pub(crate) streams: usize,
-    /// Marks that were not destroyed.
-    pub(crate) marks: usize,
-    /// Modules that are loaded.
-    pub(crate) modules: usize,
-    /// Operations of these streams that have stopped.
-    pub(crate) stopped: u64,
-    /// Calls so far that can fail.
-    pub(crate) calls: u64,
+    context: Arc<Mutex<Context>>,
+    pinned: Arc<Mutex<Pinned>>,
 }
 
 impl HostBackend {
@@ -79,13 +58,13 @@ impl HostBackend {
         if let Some((k, failure)) = options.fails {
             failures.fail_call(k, failure);
         }
-        Self {
-            info: limits::info(memory),
-            context: Mutex::new(Context::new(memory, options.hostile.map(Choices::new))),
-            options,
-            failures,
-            pinned: Mutex::default(),
+        let context = Context::new(memory, options.hostile.map(Choices::new));
+        let context = Arc::new(Mutex::new(context));
+        let pinned = Arc::<Mutex<Pinned>>::default();
+        if let Some(probe) = &options.probe {
+            probe.attach(&failures, &context, &pinned, options.without != Some(Protection::NoticeReset));
         }
+        Self { info: limits::info(memory), context, options, failures, pinned }
     }
 
     /// The switch that makes calls fail, to keep while the backend is behind its trait.
@@ -96,9 +75,9 @@ impl HostBackend {
 
     /// What the context holds and has done.
     #[cfg(test)]
-    pub(crate) fn statistics(&self) -> Statistics {
+    pub(crate) fn statistics(&self) -> probe::Statistics {
         let pinned = self.pinned().count();
-        Statistics { pinned, calls: self.failures.calls(), ..self.context().statistics() }
+        probe::Statistics { pinned, calls: self.failures.calls(), ..self.context().statistics() }
     }
 
     /// The state. A thread that panicked in here left it as complete as an operation that faulted does.
@@ -114,6 +93,11 @@ impl HostBackend {
     fn enter(&self, name: &'static str) -> Answer<MutexGuard<'_, Context>> {
         self.failures.count(name)?;
         Ok(self.context())
+    }
+
+    /// As `enter`; nothing where somebody else's reset has taken what is to be given back.
+    fn enter_to_release(&self, name: &'static str) -> Answer<Option<MutexGuard<'_, Context>>> {
+        Ok(Some(self.enter(name)?).filter(|context| !context.is_lost()))
     }
 
     /// Loads what `load` places in memory.
@@ -156,7 +140,7 @@ impl Backend for HostBackend {
     }
 
     unsafe fn free(&self, address: u64) -> Answer<()> {
-        self.enter("free")?.free(address)
+        self.enter_to_release("free")?.map_or(Ok(()), |mut context| context.free(address))
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Answer<NonNull<u8>> {
@@ -175,7 +159,7 @@ impl Backend for HostBackend {
     }
 
     fn destroy_stream(&self, stream: StreamId) -> Answer<()> {
-        self.enter("destroy_stream")?.destroy_stream(stream)
+        self.enter_to_release("destroy_stream")?.map_or(Ok(()), |mut context| context.destroy_stream(stream))
     }
 
     fn wait_stream(&self, stream: StreamId) -> Answer<()> {
@@ -193,6 +177,9 @@ impl Backend for HostBackend {
     fn wait_on(&self, stream: StreamId, mark: MarkId) -> Answer<()> {
         let mut context = self.enter("wait_on")?;
         let point = context.mark(mark)?.point;
+        if self.options.without == Some(Protection::Order) {
+            return context.alive();
+        }
         context.push(stream, Operation::Wait(point))
     }
 
@@ -200,7 +187,9 @@ impl Backend for HostBackend {
         let failed = self.failures.count("wait_mark");
         let mut context = self.context();
         let point = context.mark(mark)?.point;
-        context.advance(point);
+        if self.options.without != Some(Protection::FreeBehindWork) {
+            context.advance(point);
+        }
         failed?;
         context.alive()
     }
@@ -221,7 +210,7 @@ impl Backend for HostBackend {
     }
 
     fn destroy_mark(&self, mark: MarkId) -> Answer<()> {
-        self.enter("destroy_mark")?.destroy_mark(mark)
+        self.enter_to_release("destroy_mark")?.map_or(Ok(()), |mut context| context.destroy_mark(mark))
     }
 
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
@@ -249,7 +238,7 @@ impl Backend for HostBackend {
     }
 
     fn unload(&self, module: ModuleId) -> Answer<()> {
-        self.enter("unload")?.unload(module)
+        self.enter_to_release("unload")?.map_or(Ok(()), |mut context| context.unload(module))
     }
 
     unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()> {

@@ -1,6 +1,7 @@
 //! How a host device behaves, as its opener chooses.
 
-pub use super::hostile::Failure;
+pub use super::hostile::{Failure, Protection};
+pub use super::probe::Probe;
 
 /// Options of the host device.
 ///
@@ -18,6 +19,8 @@ pub struct HostOptions {
     pub(super) strict: bool,
     /// The number of the call, from 1.
     pub(super) fails: Option<(u64, Failure)>,
+    pub(super) without: Option<Protection>,
+    pub(super) probe: Option<Probe>,
 }
 
 impl HostOptions {
@@ -35,7 +38,7 @@ impl HostOptions {
     }
 
     /// Runs work early or late and in an order between streams that `seed` decides, as far as streams and events leave
-    /// it open; fills new memory with garbage, keeps freed addresses out of use so that each use of them is
+    /// it open; makes some streams slow, so that they run only when somebody waits for them; fills new memory with garbage, keeps freed addresses out of use so that each use of them is
     /// recognised, and hands the same addresses out again after a reset. For tests that want to know whether a
     /// program relies on what nothing promises.
     #[must_use]
@@ -69,6 +72,22 @@ impl HostOptions {
     #[must_use]
     pub fn fail_call(mut self, k: u64, failure: Failure) -> Self {
         self.fails = Some((k, failure));
+        self
+    }
+
+    /// Switches a protection of this library's off. For tests that show that a test of it can fail.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, protection: Protection) -> Self {
+        self.without = Some(protection);
+        self
+    }
+
+    /// Lets a test look, and act, behind the library's back.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn probe(mut self, probe: &Probe) -> Self {
+        self.probe = Some(probe.clone());
         self
     }
 }

@@ -59,7 +59,6 @@ impl Pinned {
     }
 
     /// How many blocks are live.
-    #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.blocks.len()
     }

@@ -28,6 +28,8 @@ pub(super) enum Operation {
 /// One stream.
 #[derive(Default)]
 pub(super) struct Stream {
+    /// Whether it runs only when somebody waits for it.
+    slow: bool,
     queue: VecDeque<Operation>,
     /// How many operations have stopped since the stream was created.
     stopped: u64,
@@ -36,6 +38,16 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// A stream with nothing queued.
+    pub(super) fn new(slow: bool) -> Self {
+        Self { slow, ..Self::default() }
+    }
+
+    /// Whether it runs only when somebody waits for it.
+    pub(super) fn is_slow(&self) -> bool {
+        self.slow
+    }
+
     /// Appends an operation.
     pub(super) fn push(&mut self, operation: Operation) {
         self.queue.push_back(operation);

@@ -140,3 +140,121 @@ fn a_device_can_be_opened_with_a_call_that_fails() {
         assert!(matches!(refused, Err(ErrorKind::Driver { call: "create_stream", .. })), "{refused:?}");
     }
 }
+
+/// Ten allocations given back one after another while the `k`-th call fails; returns how many are left.
+fn left_of_ten(k: u64, goes_on: bool) -> usize {
+    let device = hostile(1);
+    let addresses: Vec<u64> = (0..10).map(|_| device.allocate(16).unwrap()).collect();
+    device.failures().fail_call(k, Failure::Once);
+    let mut freed = addresses.into_iter().rev().map(|address| free(&device, address));
+    let met = if goes_on {
+        freed.filter(Result::is_err).count()
+    } else {
+        freed.by_ref().find(Result::is_err).iter().count()
+    };
+    assert_eq!(met, 1);
+    device.statistics().allocations
+}
+
+#[test]
+fn a_cleanup_that_ends_at_its_first_error_is_noticed() {
+    for k in 1..=10 {
+        assert_eq!(left_of_ten(k, true), 1);
+        assert_eq!(left_of_ten(k, false), 11 - k as usize);
+    }
+}
+
+#[test]
+fn a_cleanup_by_raw_address_after_a_reset_is_noticed() {
+    let device = hostile(1);
+    let stale = device.allocate(16).unwrap();
+    device.reset();
+    let stream = device.create_stream().unwrap();
+    let new = device.allocate(16).unwrap();
+    assert_eq!(new, stale);
+    free(&device, stale).unwrap();
+    queue_fill(&device, stream, new, 16, 4).unwrap();
+    let answer = device.wait_stream(stream);
+    assert!(
+        matches!(&answer, Err(ErrorKind::Fault(fault)) if fault.to_string().contains("were freed")),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn a_slow_stream_runs_only_when_it_is_waited_for() {
+    let slow = |seed| {
+        let device = hostile(seed);
+        let a = device.allocate(2).unwrap();
+        let (one, two) = (device.create_stream().unwrap(), device.create_stream().unwrap());
+        write(&device, a, &[0, 0]);
+        queue_fill(&device, one, a, 1, 1).unwrap();
+        for _ in 0..64 {
+            queue_fill(&device, two, a + 1, 1, 1).unwrap();
+        }
+        device.wait_stream(two).unwrap();
+        let late = read(&device, a, 1) == [0];
+        device.wait_stream(one).unwrap();
+        assert_eq!(read(&device, a, 1), [1]);
+        late
+    };
+    // A stream that is not slow is passed over 64 times with a chance of 2⁻⁶⁴.
+    let late = (0..64).filter(|&seed| slow(seed)).count();
+    assert!((4..=32).contains(&late), "{late} of 64");
+}
+
+#[test]
+fn a_function_of_the_host_runs_only_where_it_is_waited_for() {
+    for seed in 0..64 {
+        let device = hostile(seed);
+        let a = device.allocate(1).unwrap();
+        let (held, other) = (device.create_stream().unwrap(), device.create_stream().unwrap());
+        let ran = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let runs = Arc::clone(&ran);
+        device.call(held, Box::new(move || runs.store(true, std::sync::atomic::Ordering::Relaxed))).unwrap();
+        for byte in 0..32 {
+            queue_fill(&device, other, a, 1, byte).unwrap();
+        }
+        device.wait_stream(other).unwrap();
+        assert!(!ran.load(std::sync::atomic::Ordering::Relaxed), "seed {seed}");
+        device.wait_stream(held).unwrap();
+        assert!(ran.load(std::sync::atomic::Ordering::Relaxed));
+    }
+}
+
+#[test]
+fn a_reset_from_outside_takes_everything_and_is_said() {
+    let probe = Probe::default();
+    let device = HostBackend::new(HostOptions::new().memory_limit(1 << 20).probe(&probe));
+    let stream = device.create_stream().unwrap();
+    let memory = device.allocate(16).unwrap();
+    let mark = device.record(stream).unwrap();
+    let module = stand_in(&device);
+    probe.reset_from_outside();
+    assert!(device.has_ended());
+    let lost = [
+        device.wait_stream(stream),
+        device.record(stream).map(drop),
+        device.wait_on(stream, mark),
+        device.wait_mark(mark),
+        device.is_done(mark).map(drop),
+        device.allocate(16).map(drop),
+        device.create_stream().map(drop),
+        queue_fill(&device, stream, memory, 16, 1),
+        try_launch(&device, stream, module, "bump", AccessRule::Checked, SmallVec::new()),
+    ];
+    for answer in lost {
+        assert!(matches!(answer, Err(ErrorKind::ContextLost)), "{answer:?}");
+    }
+    // what is gone is given back without a word
+    for answer in [
+        free(&device, memory),
+        device.destroy_mark(mark),
+        device.destroy_stream(stream),
+        device.unload(module),
+    ] {
+        answer.unwrap();
+    }
+    assert_eq!(device.reset(), Reset::Recovered);
+    device.allocate(16).unwrap();
+}
