@@ -14,6 +14,7 @@ mod kernels_own;
 mod launch;
 mod memory;
 mod messages;
+mod model;
 mod module;
 mod padding;
 mod scope;
@@ -40,6 +41,7 @@ const CHAPTERS: &[Chapter] = &[
     fault::CHAPTER,
     errors::CHAPTER,
     cleanup::CHAPTER,
+    model::CHAPTER,
     kernels_own::CHAPTER,
     kernels_checks::CHAPTER,
 ];
