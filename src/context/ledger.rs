@@ -145,11 +145,16 @@ impl Ledger {
                     }
                 }
             }
-            // Noted before it is queued: if that fails, somebody waits for a moment that means the next operation.
-            allocation.note(now, touch.write);
         }
         for earlier in after {
             self.follow(backend, stream, earlier)?;
+        }
+        // Noted once the stream is known to come after the earlier uses, which are forgotten here; and before the operation
+        // is queued: if that fails, somebody waits for a moment that means the next operation.
+        for touch in touches {
+            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
+                allocation.note(now, touch.write);
+            }
         }
         queue()?;
         self.clocks.entry(stream).or_default().queued = now.moment;
