@@ -107,6 +107,11 @@ impl Ledger {
         self.clocks.remove(&stream);
     }
 
+    /// Whether the stream is still there.
+    pub(crate) fn has_stream(&self, stream: StreamId) -> bool {
+        self.clocks.contains_key(&stream)
+    }
+
     /// Every stream that is still there, newest first.
     pub(crate) fn streams(&self) -> Vec<StreamId> {
         self.clocks.keys().rev().copied().collect()

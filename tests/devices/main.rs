@@ -20,6 +20,7 @@ mod padding;
 mod scope;
 mod several;
 mod stream;
+mod threads;
 mod transfer;
 
 #[path = "../reference/mod.rs"]
@@ -42,6 +43,7 @@ const CHAPTERS: &[Chapter] = &[
     errors::CHAPTER,
     cleanup::CHAPTER,
     model::CHAPTER,
+    threads::CHAPTER,
     kernels_own::CHAPTER,
     kernels_checks::CHAPTER,
 ];

@@ -151,7 +151,7 @@ impl Machine<'_> {
                 // How much of the last row's padding belongs to it is the device's choice.
                 let bytes = self.device.memory().live.saturating_sub(self.live);
                 let (least, most) = (4 * (width * height) as u64, (array.pitch() * height) as u64);
-                if !(least..=most).contains(&bytes) {
+                if self.alone && !(least..=most).contains(&bytes) {
                     return Err(Stop::Wrong(format!("{bytes} bytes for {array:?}")));
                 }
                 self.allocated(bytes);

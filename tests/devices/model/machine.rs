@@ -38,6 +38,8 @@ pub type Outcome = Result<Result<(), Stop>, Box<dyn Any + Send>>;
 /// The model of a device, and what is known of its faults.
 pub struct Machine<'d> {
     pub device: &'d Device,
+    /// Whether nobody else uses the device, so that its statistics and latest cleanup are this program's.
+    pub alone: bool,
     pub mistake: Option<Mistake>,
     /// Whether a call of the device may fail because the program wants it.
     pub failing: bool,
@@ -114,21 +116,7 @@ pub fn run(program: &Program, mut device: Device, mistake: Option<Mistake>) -> R
                 return Err(place(format!("{answer:?}")));
             }
         }
-        let mut machine = Machine {
-            device: &device,
-            mistake,
-            failing,
-            failed: 0,
-            faults: 0,
-            live: 0,
-            count: 0,
-            operations: 0,
-            number: 0,
-            thrown: None,
-            fates: Vec::new(),
-            untold: BTreeSet::new(),
-            landings: Vec::new(),
-        };
+        let mut machine = Machine { mistake, failing, ..Machine::new(&device) };
         match machine.scope(ops) {
             Ok(()) | Err(Stop::Mine(_) | Stop::Panicked(_)) => {}
             Err(Stop::Gpu(error)) => return Err(place(format!("{error:?}"))),
@@ -164,7 +152,27 @@ fn nothing_left(device: &Device, failing: bool) -> Result<(), String> {
     Ok(())
 }
 
-impl Machine<'_> {
+impl<'d> Machine<'d> {
+    /// The model of a device that nobody else uses, before anything happened.
+    pub fn new(device: &'d Device) -> Self {
+        Self {
+            device,
+            alone: true,
+            mistake: None,
+            failing: false,
+            failed: 0,
+            faults: 0,
+            live: 0,
+            count: 0,
+            operations: 0,
+            number: 0,
+            thrown: None,
+            fates: Vec::new(),
+            untold: BTreeSet::new(),
+            landings: Vec::new(),
+        }
+    }
+
     /// Runs a block in a scope of its own and compares how it ends.
     pub fn scope(&mut self, ops: &[Op]) -> Result<(), Stop> {
         let before = (self.live, self.count);
@@ -238,7 +246,7 @@ impl Machine<'_> {
     /// A cleanup beside an error of the program's own: faults are kept to the side, or, if it did not wait, stay.
     fn taken_by_cleanup(&mut self, what: &str, fates: &[usize], all: bool) -> Result<(), Stop> {
         for &fate in fates {
-            if all && !self.failing && matches!(self.fates[fate], Fate::Due(_)) {
+            if all && self.alone && !self.failing && matches!(self.fates[fate], Fate::Due(_)) {
                 let kept = self.device.last_cleanup();
                 if !kept.as_ref().is_some_and(|error| flat(error).iter().any(|one| one.fault().is_some())) {
                     return Err(Stop::Wrong(format!("{what} kept no fault to the side: {kept:?}")));
@@ -316,6 +324,9 @@ impl Machine<'_> {
 
     pub fn compare_statistics(&self, when: &str) -> Result<(), Stop> {
         let memory = self.device.memory();
+        if !self.alone {
+            return Ok(());
+        }
         if (memory.live, memory.count) == (self.live, self.count)
             && memory.allocated - memory.freed == memory.count
         {

@@ -14,7 +14,7 @@ mod work;
 use anyhow::{Context as _, Result, bail, ensure};
 use scoped_gpu::Device;
 
-use self::machine::{Figures, run};
+use self::machine::{Figures, Machine, Stop, run};
 use self::program::Program;
 use self::state::Mistake;
 use crate::harness::{Case, Chapter, Kind, Test, test};
@@ -91,6 +91,35 @@ fn random_programs(case: &mut Case) -> Result<()> {
     Ok(())
 }
 
+/// The same with a scope on each of several threads, all on one device.
+fn random_programs_on_threads(case: &mut Case) -> Result<()> {
+    const THREADS: u64 = 4;
+    let device = &case.device;
+    let strict = case.kind == Kind::Strict;
+    let work = |thread: u64| -> Result<u64> {
+        let mut operations = 0;
+        for seed in (0..).map(|n| n * THREADS + thread) {
+            for (_, ops) in Program::random(seed, false, strict).scopes {
+                let mut machine = Machine { alone: false, ..Machine::new(device) };
+                if let Err(stop @ (Stop::Gpu(_) | Stop::Wrong(_))) = machine.scope(&ops) {
+                    bail!("thread {thread}, program {seed:#x}: {stop:?}");
+                }
+                operations += machine.operations;
+            }
+            if operations >= OPERATIONS / THREADS {
+                break;
+            }
+        }
+        Ok(operations)
+    };
+    std::thread::scope(|threads| {
+        let spawned: Vec<_> = (0..THREADS).map(|thread| threads.spawn(move || work(thread))).collect();
+        spawned.into_iter().try_for_each(|thread| thread.join().expect("the threads do not panic").map(drop))
+    })?;
+    case.expected_cleanup();
+    Ok(())
+}
+
 /// A model that is wrong about one thing is found out soon, with a program of a few operations.
 fn a_wrong_model_is_noticed(case: &mut Case) -> Result<()> {
     for mistake in Mistake::ALL {
@@ -103,6 +132,10 @@ fn a_wrong_model_is_noticed(case: &mut Case) -> Result<()> {
     Ok(())
 }
 
-const TESTS: &[Test] = &[test!(random_programs), test!(a_wrong_model_is_noticed)];
+const TESTS: &[Test] = &[
+    test!(random_programs),
+    test!(random_programs_on_threads).shows(&[18]),
+    test!(a_wrong_model_is_noticed),
+];
 
 pub const CHAPTER: Chapter = Chapter { name: "model", tests: TESTS };
