@@ -28,7 +28,7 @@ mod transfer;
 
 pub use backend::{DeviceInfo, Limits, MemoryInfo, Reset};
 pub use context::Context;
-pub use device::{Device, Failure, HostOptions, MemoryStatistics};
+pub use device::{Device, Failure, HostOptions, Leak, LeakKind, LeakReport, MemoryStatistics};
 pub use dim::Dim3;
 pub use element::{Element, Scalar, ScalarKind};
 pub use error::{Error, ErrorKind, Result, ok};

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::backend::{Answer, Backend, StreamId};
 use crate::context::ledger::{EntryId, Ledger, PinnedBlock, Touch};
-use crate::device::Shared;
+use crate::device::{LeakKind, LeakReport, Shared};
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::pool::Piece;
 
@@ -258,8 +258,11 @@ impl Core {
             }
         }
         let allocations: Vec<_> =
-            self.ledger().allocations.iter().rev().map(|(entry, a)| (*entry, a.location)).collect();
-        for (entry, location) in allocations {
+            self.ledger().allocations.iter().rev().map(|(entry, a)| (*entry, a.location, a.bytes)).collect();
+        // Arrays went with their closures, so whatever is left belongs to handles that were forgotten.
+        let mut leaks = LeakReport::default();
+        for (entry, location, bytes) in allocations {
+            leaks.add(LeakKind::Buffer, location, bytes);
             errors.add(self.release(entry), location);
         }
         let pinned: Vec<PinnedBlock> =
@@ -271,8 +274,12 @@ impl Core {
             errors.add(freed, here);
         }
         let marks = std::mem::take(&mut self.ledger().marks);
-        for mark in marks.into_values().rev() {
+        for (mark, location) in marks.into_values().rev() {
+            leaks.add(LeakKind::Event, location, 0);
             errors.add(self.shared.backend.destroy_mark(mark), here);
+        }
+        if !leaks.is_empty() {
+            self.shared.record_leaks(&leaks, here);
         }
         for stream in streams {
             errors.add(self.end_stream(stream), here);

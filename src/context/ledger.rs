@@ -55,7 +55,8 @@ pub(crate) struct Ledger {
     next: u64,
     pub(crate) allocations: BTreeMap<EntryId, Allocation>,
     pub(crate) pinned: BTreeMap<EntryId, PinnedBlock>,
-    pub(crate) marks: BTreeMap<EntryId, MarkId>,
+    /// Events, with the call that made each.
+    pub(crate) marks: BTreeMap<EntryId, (MarkId, &'static Location<'static>)>,
     pub(crate) modules: BTreeMap<EntryId, ModuleId>,
     clocks: BTreeMap<StreamId, Clock>,
 }
@@ -87,9 +88,9 @@ impl Ledger {
         entry
     }
 
-    pub(crate) fn add_mark(&mut self, mark: MarkId) -> EntryId {
+    pub(crate) fn add_mark(&mut self, mark: MarkId, location: &'static Location<'static>) -> EntryId {
         let entry = self.entry();
-        self.marks.insert(entry, mark);
+        self.marks.insert(entry, (mark, location));
         entry
     }
 

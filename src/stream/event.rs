@@ -1,6 +1,7 @@
 //! Events: a moment of a stream that others can wait for, and the time between two of them.
 
 use std::fmt;
+use std::panic::Location;
 
 use crate::backend::MarkId;
 use crate::context::Brand;
@@ -31,7 +32,7 @@ impl<'ctx> Stream<'_, '_, 'ctx> {
     pub fn record(&self) -> Result<Event<'ctx>, Error> {
         let core = self.streams.core;
         let mark = core.backend()?.record(self.id).at_caller()?;
-        let entry = core.ledger().add_mark(mark);
+        let entry = core.ledger().add_mark(mark, Location::caller());
         Ok(Event { core, mark, entry, brand: std::marker::PhantomData })
     }
 

@@ -12,6 +12,7 @@ mod harness;
 mod kernels_checks;
 mod kernels_own;
 mod launch;
+mod leaks;
 mod memory;
 mod messages;
 mod model;
@@ -42,6 +43,7 @@ const CHAPTERS: &[Chapter] = &[
     fault::CHAPTER,
     errors::CHAPTER,
     cleanup::CHAPTER,
+    leaks::CHAPTER,
     model::CHAPTER,
     threads::CHAPTER,
     kernels_own::CHAPTER,

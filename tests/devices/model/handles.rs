@@ -41,6 +41,7 @@ impl Machine<'_> {
                 if let Some(at) = modulo(buffer, world.buffers.len()) {
                     std::mem::forget(world.buffers.swap_remove(at));
                     let bytes = world.shadows.swap_remove(at).bytes;
+                    self.forgotten += u64::from(bytes > 0);
                     if self.mistake == Some(Mistake::ForgetFrees) {
                         self.freed(bytes);
                     }

@@ -49,6 +49,8 @@ pub struct Machine<'d> {
     pub faults: u64,
     pub live: u64,
     pub count: u64,
+    /// Handles that were forgotten and hold something.
+    pub forgotten: u64,
     /// Operations run so far.
     pub operations: u64,
     /// Number of the latest fault, error, panic or call that the program wanted.
@@ -164,6 +166,7 @@ impl<'d> Machine<'d> {
             faults: 0,
             live: 0,
             count: 0,
+            forgotten: 0,
             operations: 0,
             number: 0,
             thrown: None,
@@ -179,8 +182,10 @@ impl<'d> Machine<'d> {
         let fate = self.fates.len();
         self.fates.push(Fate::None);
         let device = self.device;
+        let mut opened = false;
         let outcome: Outcome = catch_unwind(AssertUnwindSafe(|| {
             device.scope(|ctx| {
+                opened = true;
                 let mut world = World {
                     ctx,
                     multiply_add: None,
@@ -205,6 +210,10 @@ impl<'d> Machine<'d> {
         let result = self.ended("the scope", outcome, &[fate], true);
         self.fates.truncate(fate);
         self.compare_statistics("after the scope")?;
+        let leaks = device.last_leaks();
+        if opened && fate == 0 && self.alone && leaks.count() != self.forgotten {
+            return Err(Stop::Wrong(format!("{} handles were forgotten, reported {leaks}", self.forgotten)));
+        }
         result
     }
 

@@ -154,6 +154,7 @@ impl Machine<'_> {
             Verb::ForgetEvent { event } => {
                 if let Some(at) = modulo(event, world.events.len()) {
                     std::mem::forget(world.events.swap_remove(at));
+                    self.forgotten += 1;
                 }
             }
             _ => {}
