@@ -257,6 +257,9 @@ impl Device {
     }
 }
 
+#[cfg(test)]
+mod tests;
+
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.info();

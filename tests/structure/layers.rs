@@ -13,12 +13,12 @@ const ORDER: &[(&str, &[&str])] = &[
         "choice",
         &[
             "pool",
-            "device::shared",
-            "device::Shared",
-            "device::MemoryStatistics",
             "device::leaks",
             "device::LeakKind",
             "device::LeakReport",
+            "device::shared",
+            "device::Shared",
+            "device::MemoryStatistics",
         ],
     ),
     // `Device` opens scopes, so the rest of `device` stands above the context that it hands out.

@@ -51,6 +51,9 @@ struct Plan {
     calls: u64,
     /// The call that fails, by number from 1, and what happens after it.
     fails: Option<(u64, Failure)>,
+    /// Whether a reset leaves the device as it is.
+    #[cfg(test)]
+    resets_fail: bool,
 }
 
 impl Failures {
@@ -64,6 +67,18 @@ impl Failures {
     #[cfg(test)]
     pub(crate) fn calls(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).calls
+    }
+
+    /// Whether resets from now on leave the device as it is.
+    #[cfg(test)]
+    pub(crate) fn fail_resets(&self, fail: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).resets_fail = fail;
+    }
+
+    /// Whether a reset is to leave the device as it is.
+    #[cfg(test)]
+    pub(super) fn resets_fail(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).resets_fail
     }
 
     /// Counts a call; an error if this one is to fail.

@@ -266,6 +266,12 @@ impl Backend for HostBackend {
     }
 
     fn reset(&self) -> Reset {
+        #[cfg(test)]
+        if self.failures.resets_fail()
+            && let Err(ErrorKind::Poisoned { origin }) = self.context().alive()
+        {
+            return Reset::Poisoned { origin };
+        }
         self.context().reset();
         *self.pinned() = Pinned::default();
         Reset::Recovered
