@@ -3,6 +3,7 @@
 //! [scopes and lifetimes]: crate::guide::scopes
 //! [the host device]: crate::guide::host_device
 //! [writing and compiling kernels]: crate::guide::kernels
+//! [Why it is safe]: crate::guide::safety
 //! [`Fault`]: crate::Fault
 #![doc = include_str!("../README.md")]
 
