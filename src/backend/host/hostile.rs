@@ -31,6 +31,26 @@ impl Choices {
     }
 }
 
+/// Which calls let other threads go first, before they do anything: a seeded choice, so that threads meet in more ways
+/// than they do by themselves. With several threads it does not repeat, since nobody decides which of them comes next.
+#[derive(Debug)]
+pub(super) struct Turns(Option<Mutex<Choices>>);
+
+impl Turns {
+    pub(super) fn new(seed: Option<u64>) -> Self {
+        Self(seed.map(|seed| Mutex::new(Choices::new(!seed))))
+    }
+
+    /// Gives the turn away, now and then.
+    pub(super) fn next(&self) {
+        let Some(choices) = &self.0 else { return };
+        let away = choices.lock().unwrap_or_else(PoisonError::into_inner).below(4) == 0;
+        if away {
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// How often a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::context::Context;
-use self::hostile::{Choices, Failures};
+use self::hostile::{Choices, Failures, Turns};
 use self::launch::QueuedLaunch;
 use self::memory::OutOfMemory;
 use self::module::Module;
@@ -45,6 +45,7 @@ pub(crate) struct HostBackend {
     info: DeviceInfo,
     options: HostOptions,
     failures: Arc<Failures>,
+    turns: Turns,
     context: Mutex<Context>,
     pinned: Mutex<Pinned>,
 }
@@ -81,6 +82,7 @@ impl HostBackend {
         }
         Self {
             info: limits::info(memory),
+            turns: Turns::new(options.hostile),
             context: Mutex::new(Context::new(memory, options.hostile.map(Choices::new))),
             options,
             failures,
@@ -112,6 +114,7 @@ impl HostBackend {
 
     /// The state, for the call of this name, unless a test wants it to fail.
     fn enter(&self, name: &'static str) -> Answer<MutexGuard<'_, Context>> {
+        self.turns.next();
         self.failures.count(name)?;
         Ok(self.context())
     }
@@ -143,6 +146,7 @@ impl Backend for HostBackend {
 
     /// Also on a poisoned context, so that the calls behind it can say what ended it.
     fn make_current(&self) -> Answer<()> {
+        self.turns.next();
         self.failures.count("make_current")
     }
 
