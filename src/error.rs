@@ -35,7 +35,25 @@ struct Inner {
 pub enum ErrorKind {
     /// A kernel made a mistake; the [`Fault`] says which. Returned once, by the first wait after the launch.
     Fault(Box<Fault>),
-    /// An earlier fault ended this context; nothing runs in it any more.
+    /// An earlier fault ended this context; nothing runs in it any more. A fault of a checked launch does not end one.
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, ErrorKind, Launch, ReadWrite, kernels};
+    /// let device = Device::host();
+    /// let result: anyhow::Result<()> = device.scope(|ctx| {
+    ///     let scale = ctx.module(kernels::SCALE)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;
+    ///     let mut x = ctx.buffer::<f32>(1)?;
+    ///     // SAFETY: none, on purpose: it writes 8 elements of 1. The host device recognises that.
+    ///     unsafe { ctx.launch_unchecked(&scale, Launch::cover(8), (&mut x, 2.0, 8)) }?;
+    ///     let fault = ctx.synchronize().unwrap_err(); // returned once, as the fault of its launch
+    ///     let later = x.to_vec().unwrap_err();
+    ///     assert!(matches!(later.kind(), ErrorKind::Poisoned { origin } if origin.contains("scale")));
+    ///     Err(fault.into())
+    /// });
+    /// assert!(result.is_err());
+    /// device.scope(|ctx| ctx.buffer::<f32>(1)?.to_vec())?; // the scope's end made the device work again
+    /// # scoped_gpu::ok(())
+    /// ```
     Poisoned {
         /// The message of the fault that did it.
         origin: String,

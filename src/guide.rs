@@ -22,4 +22,5 @@ pages! {
     scopes: "scopes.md";
     host_device: "host-device.md";
     kernels: "kernels.md";
+    safety: "safety.md";
 }

@@ -3,6 +3,7 @@
 //! [scopes and lifetimes]: crate::guide::scopes
 //! [the host device]: crate::guide::host_device
 //! [writing and compiling kernels]: crate::guide::kernels
+//! [Why it is safe]: crate::guide::safety
 //! [`Fault`]: crate::Fault
 #![doc = include_str!("../README.md")]
 
@@ -29,7 +30,7 @@ mod verdict;
 
 pub use backend::{DeviceInfo, Limits, MemoryInfo, Reset};
 pub use context::Context;
-pub use device::{Device, Failure, HostOptions, MemoryStatistics};
+pub use device::{Device, Failure, HostOptions, Leak, LeakKind, LeakReport, MemoryStatistics};
 #[doc(hidden)]
 pub use device::{Probe, Protection};
 pub use dim::Dim3;

@@ -3,9 +3,11 @@
 use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use smallvec::SmallVec;
+
 use crate::backend::{Answer, Backend, StreamId};
 use crate::context::ledger::{EntryId, Ledger, PinnedBlock, Touch};
-use crate::device::Shared;
+use crate::device::{LeakKind, LeakReport, Shared};
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::pool::Piece;
 
@@ -114,19 +116,34 @@ impl Core {
                 waited = waited.and(self.wait_quietly(use_.stream));
             }
         }
+        let streams: SmallVec<[StreamId; 2]> = pending.iter().map(|pending| pending.stream).collect();
         // SAFETY: the entry was in the ledger, so its address is live (C1) and, removed just now, is freed only here.
         // What used it was waited for above, and by B3 a wait has stopped it also when it returned an error; or it is
         // named by `pending` (C2).
         let freed = unsafe { self.shared.pool.free(backend, allocation.address, allocation.bytes, pending) };
+        // A stream that another thread ended since `pending` was made told the pool so before it knew of this piece.
+        for stream in streams {
+            if !self.ledger().has_stream(stream) {
+                self.shared.pool.stream_ended(stream);
+            }
+        }
         self.shared.note_freed(allocation.bytes);
         current.and(waited).and(freed).map_err(|kind| Error::at(kind, allocation.location))
     }
 
-    /// Waits for what the stream has queued by now and leaves its faults to whoever waits for the stream itself.
+    /// Waits for what the stream has queued by now and leaves its faults to whoever waits for the stream itself. A stream
+    /// that is gone was waited for before it went.
     pub(crate) fn wait_quietly(&self, stream: StreamId) -> Answer<()> {
         let backend = &*self.shared.backend;
-        let moment = self.ledger().moment(stream);
-        let mark = match backend.record(stream) {
+        let (moment, recorded) = {
+            // The mark is made under the lock, so that no other thread ends the stream meanwhile (C4).
+            let ledger = self.ledger();
+            if !ledger.has_stream(stream) {
+                return Ok(());
+            }
+            (ledger.moment(stream), backend.record(stream))
+        };
+        let mark = match recorded {
             Ok(mark) => mark,
             // A poisoned context records nothing any more; then a full wait is what shows that work has stopped.
             Err(_) => return self.wait_or_poisoned(stream, moment),
@@ -149,6 +166,8 @@ impl Core {
                 Ok(())
             }
             Err(ErrorKind::Poisoned { .. }) => Ok(()),
+            // Ended by another thread, which waited for it first.
+            Err(ErrorKind::Foreign { .. }) if !self.ledger().has_stream(stream) => Ok(()),
             other => other,
         }
     }
@@ -170,22 +189,25 @@ impl Core {
         waited.and(current).map_err(|kind| blamed(kind, here))
     }
 
-    /// Waits for everything that this context has queued; the first fault comes back.
+    /// Waits for everything that this context has queued. A fault of its own stream comes back; those of other streams,
+    /// which other threads may end meanwhile, stay with them.
     #[track_caller]
     pub(crate) fn wait_all(&self) -> Result<(), Error> {
         let here = Location::caller();
         let streams = self.ledger().streams();
         let mut errors = Errors::default();
-        for stream in streams {
-            errors.extend(self.wait_at(stream, here));
+        for stream in streams.into_iter().filter(|&stream| stream != self.stream) {
+            errors.add(self.wait_quietly(stream), here);
         }
+        errors.extend(self.wait_at(self.stream, here));
         errors.into_result()
     }
 
     /// Ends a stream that was waited for.
     pub(crate) fn end_stream(&self, stream: StreamId) -> Answer<()> {
-        let destroyed = self.shared.backend.destroy_stream(stream);
+        // From here on no other thread finds it, and those that found it made their marks under the ledger's lock (C4).
         self.ledger().remove_stream(stream);
+        let destroyed = self.shared.backend.destroy_stream(stream);
         self.shared.pool.stream_ended(stream);
         destroyed
     }
@@ -235,8 +257,12 @@ impl Core {
         for &stream in &streams {
             errors.extend(self.wait_at(stream, here));
         }
-        let allocations: Vec<EntryId> = self.ledger().allocations.keys().rev().copied().collect();
-        for entry in allocations {
+        let allocations: Vec<_> =
+            self.ledger().allocations.iter().rev().map(|(entry, a)| (*entry, a.location, a.bytes)).collect();
+        // Arrays went with their closures, so whatever is left belongs to handles that were forgotten.
+        let mut leaks = LeakReport::default();
+        for (entry, location, bytes) in allocations {
+            leaks.add(LeakKind::Buffer, location, bytes);
             errors.extend(self.release(entry));
         }
         let pinned: Vec<PinnedBlock> =
@@ -248,8 +274,12 @@ impl Core {
             errors.add(freed, here);
         }
         let marks = std::mem::take(&mut self.ledger().marks);
-        for mark in marks.into_values().rev() {
+        for (mark, location) in marks.into_values().rev() {
+            leaks.add(LeakKind::Event, location, 0);
             errors.add(self.shared.backend.destroy_mark(mark), here);
+        }
+        if !leaks.is_empty() {
+            self.shared.record_leaks(&leaks, here);
         }
         for stream in streams {
             errors.add(self.end_stream(stream), here);

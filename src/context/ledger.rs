@@ -103,7 +103,8 @@ pub(crate) struct Ledger {
     entries: u64,
     pub(crate) allocations: BTreeMap<EntryId, Allocation>,
     pub(crate) pinned: BTreeMap<EntryId, PinnedBlock>,
-    pub(crate) marks: BTreeMap<EntryId, MarkId>,
+    /// Events, with the call that made each.
+    pub(crate) marks: BTreeMap<EntryId, (MarkId, &'static Location<'static>)>,
     pub(crate) modules: BTreeMap<EntryId, ModuleId>,
     clocks: Clocks,
 }
@@ -136,9 +137,9 @@ impl Ledger {
         entry
     }
 
-    pub(crate) fn add_mark(&mut self, mark: MarkId) -> EntryId {
+    pub(crate) fn add_mark(&mut self, mark: MarkId, location: &'static Location<'static>) -> EntryId {
         let entry = self.entry();
-        self.marks.insert(entry, mark);
+        self.marks.insert(entry, (mark, location));
         entry
     }
 
@@ -154,6 +155,11 @@ impl Ledger {
 
     pub(crate) fn remove_stream(&mut self, stream: StreamId) {
         self.clocks.remove(stream);
+    }
+
+    /// Whether the stream is still there.
+    pub(crate) fn has_stream(&self, stream: StreamId) -> bool {
+        self.clocks.get(stream).is_some()
     }
 
     /// Every stream that is still there, newest first.

@@ -2,6 +2,7 @@
 
 mod all;
 mod choice;
+mod leaks;
 mod shared;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use scopeguard::{ScopeGuard, guard};
 
+pub use leaks::{Leak, LeakKind, LeakReport};
 pub use shared::MemoryStatistics;
 pub(crate) use shared::Shared;
 
@@ -159,6 +161,19 @@ impl Device {
     }
 
     /// Live and peak bytes of this device's allocations, and how many there are.
+    ///
+    /// ```
+    /// use scoped_gpu::Device;
+    /// let device = Device::host();
+    /// device.scope(|ctx| {
+    ///     let _x = ctx.buffer::<f32>(100)?;
+    ///     assert_eq!((device.memory().live, device.memory().count), (400, 1));
+    ///     scoped_gpu::ok(())
+    /// })?;
+    /// assert_eq!((device.memory().live, device.memory().peak), (0, 400)); // as after every scope
+    /// assert_eq!(device.memory().allocated, device.memory().freed);
+    /// # scoped_gpu::ok(())
+    /// ```
     #[must_use]
     pub fn memory(&self) -> MemoryStatistics {
         self.shared.statistics()
@@ -188,12 +203,53 @@ impl Device {
         self.shared.trim().at_caller()
     }
 
-    /// The error of the latest scope's cleanup, if that met one; the next scope that ends clears it.
+    /// The error of the latest scope's cleanup, if that met one. A scope that is opened while no other is clears it.
     ///
     /// The place to look after a closure's own error or a panic, which are never replaced by cleanup's.
+    ///
+    /// ```
+    /// use scoped_gpu::{Device, Launch, ReadWrite, kernels, zeros};
+    /// let device = Device::host();
+    /// let result: anyhow::Result<()> = device.scope(|ctx| {
+    ///     let scale = ctx.module(kernels::SCALE)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;
+    ///     ctx.alloc((zeros::<f32>(4),), |(mut x,)| {
+    ///         ctx.launch(&scale, Launch::cover(8), (&mut x, 2.0, 8))?; // 8 elements of 4: a fault
+    ///         anyhow::bail!("stopped before anybody waited for the launch")
+    ///     })
+    /// });
+    /// assert_eq!(result.unwrap_err().to_string(), "stopped before anybody waited for the launch");
+    /// assert!(device.last_cleanup().is_some_and(|error| error.fault().is_some()));
+    /// # scoped_gpu::ok(())
+    /// ```
     #[must_use]
     pub fn last_cleanup(&self) -> Option<Error> {
         self.shared.last_cleanup()
+    }
+
+    /// The handles that were forgotten ([`std::mem::forget`], a cycle of `Rc`) in scopes that have closed, by the place
+    /// that made them. Their scopes gave everything back; in one that stays open for long, they are what fills the
+    /// memory. Cleared like [`last_cleanup`](Self::last_cleanup).
+    ///
+    /// With `SCOPED_GPU_LEAKS=1` in the environment, each scope that closes with such handles says so on standard error.
+    ///
+    /// ```
+    /// use scoped_gpu::Device;
+    /// let device = Device::host();
+    /// device.scope(|ctx| {
+    ///     for _ in 0..3 {
+    ///         std::mem::forget(ctx.buffer::<f32>(100)?);
+    ///     }
+    ///     ctx.buffer::<f32>(100)?.to_vec() // dropped: no leak
+    /// })?;
+    /// let report = device.last_leaks();
+    /// assert_eq!((report.count(), report.bytes()), (3, 1200));
+    /// assert_eq!(report.leaks().len(), 1); // one place
+    /// println!("{report}"); // 3 forgotten handles (1200 bytes), and the line that made them
+    /// # scoped_gpu::ok(())
+    /// ```
+    #[must_use]
+    pub fn last_leaks(&self) -> LeakReport {
+        self.shared.last_leaks()
     }
 }
 
@@ -207,6 +263,9 @@ fn close(core: &Core, here: &'static Location<'static>) -> Result<(), Error> {
     errors.extend(core.shared.leave(here));
     errors.into_result()
 }
+
+#[cfg(test)]
+mod tests;
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use crate::backend::{Answer, Backend, Reset};
 use crate::context::core::lock;
+use crate::device::leaks::LeakReport;
 use crate::error::{Error, ErrorKind};
 use crate::pool::{Pool, Standing};
 
@@ -40,6 +41,7 @@ pub(crate) struct Shared {
     scopes: Mutex<Scopes>,
     statistics: Mutex<MemoryStatistics>,
     last_cleanup: Mutex<Option<Error>>,
+    last_leaks: Mutex<LeakReport>,
 }
 
 impl Drop for Shared {
@@ -57,6 +59,7 @@ impl Shared {
             scopes: Mutex::default(),
             statistics: Mutex::default(),
             last_cleanup: Mutex::default(),
+            last_leaks: Mutex::default(),
         }
     }
 
@@ -69,6 +72,7 @@ impl Shared {
         let opened = open()?;
         if scopes.open == 0 {
             *lock(&self.last_cleanup) = None;
+            *lock(&self.last_leaks) = LeakReport::default();
         }
         scopes.open += 1;
         Ok(opened)
@@ -173,6 +177,16 @@ impl Shared {
         if last.is_none() || !matches!(error.kind(), ErrorKind::Poisoned { .. }) {
             *last = Some(error.duplicate());
         }
+    }
+
+    /// Keeps what the scope opened at `scope` found forgotten.
+    pub(crate) fn record_leaks(&self, leaks: &LeakReport, scope: &'static Location<'static>) {
+        leaks.print(&self.backend.info().id, scope);
+        lock(&self.last_leaks).extend(leaks);
+    }
+
+    pub(crate) fn last_leaks(&self) -> LeakReport {
+        lock(&self.last_leaks).clone()
     }
 
     pub(crate) fn last_cleanup(&self) -> Option<Error> {

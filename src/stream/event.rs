@@ -19,8 +19,6 @@ pub struct Event<'ctx> {
     core: &'ctx Core,
     mark: MarkId,
     entry: EntryId,
-    /// Where it was recorded.
-    location: &'static Location<'static>,
     brand: Brand<'ctx>,
 }
 
@@ -34,8 +32,8 @@ impl<'ctx> Stream<'_, '_, 'ctx> {
     pub fn record(&self) -> Result<Event<'ctx>, Error> {
         let core = self.streams.core;
         let mark = core.backend()?.record(self.id).at_caller()?;
-        let entry = core.ledger().add_mark(mark);
-        Ok(Event { core, mark, entry, location: Location::caller(), brand: std::marker::PhantomData })
+        let entry = core.ledger().add_mark(mark, Location::caller());
+        Ok(Event { core, mark, entry, brand: std::marker::PhantomData })
     }
 
     /// Makes everything queued on this stream from now on run after `event`. Does not block.
@@ -88,11 +86,12 @@ impl Event<'_> {
 
 impl Drop for Event<'_> {
     fn drop(&mut self) {
-        if self.core.ledger().marks.remove(&self.entry).is_some()
-            && let Err(kind) = self.core.shared.backend.destroy_mark(self.mark)
+        let removed = self.core.ledger().marks.remove(&self.entry);
+        if let Some((mark, location)) = removed
+            && let Err(kind) = self.core.shared.backend.destroy_mark(mark)
             && !matches!(kind, ErrorKind::Poisoned { .. })
         {
-            self.core.record(Error::at(kind, self.location));
+            self.core.record(Error::at(kind, location));
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Cleanup that goes wrong: it is finished all the same, the first cause is what the caller sees, and a closure's own
 //! error or panic is never replaced by it. What goes wrong here is a launch that nobody waited for.
 
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use anyhow::{Result, bail};
-use scoped_gpu::{Context, Device, Error, FaultKind, Launch, ReadWrite, Reset, pitched, zeros};
+use anyhow::{Result, bail, ensure};
+use scoped_gpu::{
+    Context, Device, Error, ErrorKind, Failure, FaultKind, Launch, ReadWrite, Reset, pitched, zeros,
+};
 
 use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
@@ -120,6 +123,39 @@ fn reset_after_a_fault(case: &mut Case) -> Result<()> {
     Ok(())
 }
 
+/// A launch cannot be made to follow what another stream has queued on its array: what is queued there is still waited
+/// for before the array is freed. Each call of the program fails in turn, so that one of them is the wait between streams.
+fn failed_order_between_streams_forgets_no_use(case: &mut Case) -> Result<()> {
+    let mut failed = 0;
+    for k in 1.. {
+        let device = Device::host_with(case.host_options().fail_call(k, Failure::Once));
+        let result = device.scope(|ctx| {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                // zeroed on the context's stream, which nobody waits for
+                ctx.alloc((zeros::<u32>(64),), |(mut x,)| {
+                    stream.fill(&mut x, 1)?;
+                    ctx.alloc((zeros::<u32>(64),), |(mut y,)| y.copy_from(&x))
+                })
+            })
+        });
+        ensure!(device.memory().live == 0, "call {k}: {:?}", device.memory());
+        match result {
+            Ok(()) => break,
+            Err(error) => {
+                let injected = |error: &Error| matches!(error.kind(), ErrorKind::Driver { code: 999, .. });
+                let cleanup = device.last_cleanup();
+                let all = [Some(&error), cleanup.as_ref()];
+                let mut each = all.into_iter().flatten().flat_map(|one| iter::once(one).chain(one.also()));
+                ensure!(each.all(injected), "call {k}: {error}, {cleanup:?}");
+                failed += 1;
+            }
+        }
+    }
+    ensure!(failed > 10, "only {failed} calls failed");
+    Ok(())
+}
+
 const TESTS: &[Test] = &[
     test!(ok_becomes_the_cleanups_error).shows(&[15]),
     test!(err_stays_and_cleanup_is_beside_it).shows(&[15]),
@@ -127,6 +163,7 @@ const TESTS: &[Test] = &[
     test!(one_of_two_devices_fails).shows(&[14]),
     test!(several_causes_are_one_error).shows(&[13]),
     test!(reset_after_a_fault),
+    test!(failed_order_between_streams_forgets_no_use).only_host().shows(&[13]),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "cleanup", tests: TESTS };

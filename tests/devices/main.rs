@@ -12,13 +12,16 @@ mod harness;
 mod kernels_checks;
 mod kernels_own;
 mod launch;
+mod leaks;
 mod memory;
 mod messages;
+mod model;
 mod module;
 mod padding;
 mod scope;
 mod several;
 mod stream;
+mod threads;
 mod transfer;
 
 #[path = "../reference/mod.rs"]
@@ -40,6 +43,9 @@ const CHAPTERS: &[Chapter] = &[
     fault::CHAPTER,
     errors::CHAPTER,
     cleanup::CHAPTER,
+    leaks::CHAPTER,
+    model::CHAPTER,
+    threads::CHAPTER,
     kernels_own::CHAPTER,
     kernels_checks::CHAPTER,
 ];

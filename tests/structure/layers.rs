@@ -9,7 +9,18 @@ const ORDER: &[(&str, &[&str])] = &[
     ("text", &["ptx"]),
     ("contract", &["backend"]),
     ("devices", &["backend::host", "backend::cuda"]),
-    ("choice", &["pool", "device::shared", "device::Shared", "device::MemoryStatistics"]),
+    (
+        "choice",
+        &[
+            "pool",
+            "device::leaks",
+            "device::LeakKind",
+            "device::LeakReport",
+            "device::shared",
+            "device::Shared",
+            "device::MemoryStatistics",
+        ],
+    ),
     // `Device` opens scopes, so the rest of `device` stands above the context that it hands out.
     ("scope", &["context", "device"]),
     ("nouns", &["memory", "kernel", "stream"]),

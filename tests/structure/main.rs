@@ -2,5 +2,6 @@
 
 mod habits;
 mod layers;
+mod pages;
 mod source;
 mod unsafe_code;

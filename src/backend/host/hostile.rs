@@ -44,6 +44,26 @@ pub enum Protection {
     NoticeReset,
 }
 
+/// Which calls let other threads go first, before they do anything: a seeded choice, so that threads meet in more ways
+/// than they do by themselves. With several threads it does not repeat, since nobody decides which of them comes next.
+#[derive(Debug)]
+pub(super) struct Turns(Option<Mutex<Choices>>);
+
+impl Turns {
+    pub(super) fn new(seed: Option<u64>) -> Self {
+        Self(seed.map(|seed| Mutex::new(Choices::new(!seed))))
+    }
+
+    /// Gives the turn away, now and then.
+    pub(super) fn next(&self) {
+        let Some(choices) = &self.0 else { return };
+        let away = choices.lock().unwrap_or_else(PoisonError::into_inner).below(4) == 0;
+        if away {
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// How often a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -66,6 +86,9 @@ struct Plan {
     fails: Option<(u64, Failure)>,
     /// The calls that failed, by name, in order.
     failed: Vec<&'static str>,
+    /// Whether a reset leaves the device as it is.
+    #[cfg(test)]
+    resets_fail: bool,
 }
 
 impl Failures {
@@ -83,6 +106,18 @@ impl Failures {
     /// Calls so far.
     pub(crate) fn calls(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).calls
+    }
+
+    /// Whether resets from now on leave the device as it is.
+    #[cfg(test)]
+    pub(crate) fn fail_resets(&self, fail: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).resets_fail = fail;
+    }
+
+    /// Whether a reset is to leave the device as it is.
+    #[cfg(test)]
+    pub(super) fn resets_fail(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).resets_fail
     }
 
     /// Counts a call; an error if this one is to fail.

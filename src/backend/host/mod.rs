@@ -23,7 +23,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::context::Context;
-use self::hostile::{Choices, Failures};
+use self::hostile::{Choices, Failures, Turns};
 use self::launch::QueuedLaunch;
 use self::memory::OutOfMemory;
 use self::module::Module;
@@ -46,6 +46,7 @@ pub(crate) struct HostBackend {
     info: DeviceInfo,
     options: HostOptions,
     failures: Arc<Failures>,
+    turns: Turns,
     context: Arc<Mutex<Context>>,
     pinned: Arc<Mutex<Pinned>>,
 }
@@ -64,7 +65,8 @@ impl HostBackend {
         if let Some(probe) = &options.probe {
             probe.attach(&failures, &context, &pinned, options.without != Some(Protection::NoticeReset));
         }
-        Self { info: limits::info(memory), context, options, failures, pinned }
+        let turns = Turns::new(options.hostile);
+        Self { info: limits::info(memory), turns, context, options, failures, pinned }
     }
 
     /// The switch that makes calls fail, to keep while the backend is behind its trait.
@@ -91,6 +93,7 @@ impl HostBackend {
 
     /// The state, for the call of this name, unless a test wants it to fail.
     fn enter(&self, name: &'static str) -> Answer<MutexGuard<'_, Context>> {
+        self.turns.next();
         self.failures.count(name)?;
         Ok(self.context())
     }
@@ -127,6 +130,7 @@ impl Backend for HostBackend {
 
     /// Also on a poisoned context, so that the calls behind it can say what ended it.
     fn make_current(&self) -> Answer<()> {
+        self.turns.next();
         self.failures.count("make_current")
     }
 
@@ -256,6 +260,12 @@ impl Backend for HostBackend {
     }
 
     fn reset(&self) -> Reset {
+        #[cfg(test)]
+        if self.failures.resets_fail()
+            && let Err(ErrorKind::Poisoned { origin }) = self.context().alive()
+        {
+            return Reset::Poisoned { origin };
+        }
         self.context().reset();
         *self.pinned() = Pinned::default();
         Reset::Recovered

@@ -38,9 +38,10 @@ impl HostOptions {
     }
 
     /// Runs work early or late and in an order between streams that `seed` decides, as far as streams and events leave
-    /// it open; makes some streams slow, so that they run only when somebody waits for them; fills new memory with garbage, keeps freed addresses out of use so that each use of them is
-    /// recognised, and hands the same addresses out again after a reset. For tests that want to know whether a
-    /// program relies on what nothing promises.
+    /// it open; makes some streams slow, so that they run only when somebody waits for them; fills new memory with
+    /// garbage, keeps freed addresses out of use so that each use of them is recognised, and hands the same addresses
+    /// out again after a reset; lets other threads go first now and then. For tests that want to know whether a program
+    /// relies on what nothing promises.
     #[must_use]
     pub fn hostile(mut self, seed: u64) -> Self {
         self.hostile = Some(seed);
