@@ -9,7 +9,9 @@ mod raw;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use scoped_gpu::{Context, Device, Kernel, Launch, Linear, Read, Stream, Write, kernels, uninit, zeros};
+use scoped_gpu::{
+    Context, Device, Element, Kernel, Launch, Linear, Read, Stream, Write, kernels, uninit, zeros,
+};
 
 use crate::raw::Raw;
 
@@ -33,7 +35,7 @@ fn main() -> Result<()> {
     };
     println!("{device}; medians of {ROUNDS} rounds");
     println!();
-    println!("{:<44} {:>12} {:>12} {:>8}", "", "scoped-gpu", "peer", "ratio");
+    println!("{:<50} {:>12} {:>12} {:>8}", "", "scoped-gpu", "peer", "ratio");
     // Cargo passes `--bench`; a filter in the usual place chooses parts by their name.
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let parts: [(&str, Part); 4] =
@@ -51,7 +53,7 @@ type Part = fn(&Device) -> Result<()>;
 fn line(name: &str, ours: Duration, theirs: Option<Duration>, floor: Option<f64>) {
     let micros = |time: Duration| format!("{:.2} µs", time.as_secs_f64() * 1e6);
     let Some(theirs) = theirs else {
-        println!("{name:<44} {:>12}", micros(ours));
+        println!("{name:<50} {:>12}", micros(ours));
         return;
     };
     let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
@@ -60,7 +62,7 @@ fn line(name: &str, ours: Duration, theirs: Option<Duration>, floor: Option<f64>
         Some(floor) => format!("  (at most {floor})"),
         None => String::new(),
     };
-    println!("{name:<44} {:>12} {:>12} {ratio:>8.3}{verdict}", micros(ours), micros(theirs));
+    println!("{name:<50} {:>12} {:>12} {ratio:>8.3}{verdict}", micros(ours), micros(theirs));
 }
 
 /// The median of `rounds` calls of each, taking turns.
@@ -146,42 +148,51 @@ fn launch<'ctx>(
     Ok(unsafe { stream.launch_unchecked(add, Launch::grid(1, 32), (a, b, c, 32)) }?)
 }
 
-/// Copies between page-locked memory and the device, queued in a row and waited for.
+/// Copies between page-locked memory and the device, queued in a row and waited for. Of integers that may be indices, an
+/// upload finds the range as well.
 fn copies(device: &Device) -> Result<()> {
-    let raw = Raw::open()?;
     for (bytes, copies) in [(4_usize << 10, 200_u32), (1 << 20, 50), (64 << 20, 5)] {
-        let their_host = raw.pinned(bytes * copies as usize)?;
-        let their_device = raw.allocate(bytes)?;
-        let (to, back) = device.scope(|ctx| {
-            ctx.pinned(bytes * copies as usize, |mut host: scoped_gpu::Pinned<u8>| {
-                for (index, byte) in host.iter_mut().enumerate() {
-                    *byte = (index * 31 % 251) as u8;
-                }
-                ctx.alloc_linear(bytes, |mut array: Linear<u8>| {
-                    copy_rates(ctx, &raw, &mut host, &mut array, copies, (their_host, their_device))
-                })
-            })
-        })?;
-        raw.make_current()?;
-        raw.free(their_host, their_device)?;
+        let (to, back) = copies_of::<u8>(device, bytes, copies)?;
         let name = |way: &str| format!("copy {way}, {} KiB, queued; peer: the driver", bytes >> 10);
         line(&name("to the device"), to.0, Some(to.1), Some(COPY_FLOOR));
         line(&name("to the host"), back.0, Some(back.1), Some(COPY_FLOOR));
+        let (to, _) = copies_of::<u32>(device, bytes, copies)?;
+        line(&name("of u32 to the device"), to.0, Some(to.1), None);
     }
     Ok(())
 }
 
+fn copies_of<T: Element + From<u8>>(device: &Device, bytes: usize, copies: u32) -> Result<(Pair, Pair)> {
+    let raw = Raw::open()?;
+    let their_host = raw.pinned(bytes * copies as usize)?;
+    let their_device = raw.allocate(bytes)?;
+    let len = bytes / size_of::<T>();
+    let rates = device.scope(|ctx| {
+        ctx.pinned(len * copies as usize, |mut host: scoped_gpu::Pinned<T>| {
+            for (index, element) in host.iter_mut().enumerate() {
+                *element = T::from((index * 31 % 251) as u8);
+            }
+            ctx.alloc_linear(len, |mut array: Linear<T>| {
+                copy_rates(ctx, &raw, &mut host, &mut array, copies, (their_host, their_device))
+            })
+        })
+    })?;
+    raw.make_current()?;
+    raw.free(their_host, their_device)?;
+    Ok(rates)
+}
+
 type Pair = (Duration, Duration);
 
-fn copy_rates<'ctx>(
+fn copy_rates<'ctx, T: Element>(
     ctx: &Context<'ctx>,
     raw: &Raw,
-    pieces: &mut [u8],
-    array: &mut Linear<'_, 'ctx, u8>,
+    pieces: &mut [T],
+    array: &mut Linear<'_, 'ctx, T>,
     copies: u32,
     theirs: (*mut u8, u64),
 ) -> Result<(Pair, Pair)> {
-    let bytes = array.len();
+    let (len, bytes) = (array.len(), array.len() * size_of::<T>());
     let (their_host, their_device) = theirs;
     let to = turns(
         ROUNDS.min(51),
@@ -190,7 +201,7 @@ fn copy_rates<'ctx>(
                 let stream = s.stream()?;
                 let time = timed(|| {
                     for _ in 0..copies {
-                        stream.copy_from_host(array, &pieces[..bytes])?;
+                        stream.copy_from_host(array, &pieces[..len])?;
                     }
                     Ok(stream.synchronize()?)
                 })?;
@@ -209,7 +220,7 @@ fn copy_rates<'ctx>(
                 let stream = s.stream()?;
                 let time = timed(|| {
                     // each queued copy borrows memory of its own until the streams join
-                    for piece in pieces.chunks_exact_mut(bytes) {
+                    for piece in pieces.chunks_exact_mut(len) {
                         drop(stream.copy_to_host(&*array, piece)?);
                     }
                     Ok(stream.synchronize()?)

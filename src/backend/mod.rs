@@ -30,6 +30,7 @@ pub(crate) mod cuda;
 pub(crate) mod facts;
 pub(crate) mod host;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
@@ -228,15 +229,15 @@ pub(crate) struct Contents {
 }
 
 /// A launch, validated against the device's limits. No axis is 0.
-#[derive(Debug, Clone)]
-pub(crate) struct LaunchCall {
+#[derive(Debug)]
+pub(crate) struct LaunchCall<'k> {
     pub(crate) module: ModuleId,
     #[cfg_attr(
         not(feature = "cuda"),
         expect(dead_code, reason = "the host device finds kernels by their names")
     )]
     pub(crate) function: FunctionId,
-    pub(crate) kernel: Arc<str>,
+    pub(crate) kernel: Cow<'k, Arc<str>>,
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
     /// Bytes of dynamic shared memory.
@@ -259,6 +260,29 @@ pub(crate) struct LaunchCall {
     pub(crate) counts: Option<Arc<OnceLock<LaunchStatistics>>>,
     /// The caller's line, for the fault.
     pub(crate) location: &'static Location<'static>,
+}
+
+impl LaunchCall<'_> {
+    /// The same, to keep.
+    pub(crate) fn to_owned(&self) -> LaunchCall<'static> {
+        LaunchCall {
+            module: self.module,
+            function: self.function,
+            kernel: Cow::Owned(Arc::clone(&self.kernel)),
+            grid: self.grid,
+            block: self.block,
+            dynamic_shared: self.dynamic_shared,
+            params: self.params.clone(),
+            buffers: self.buffers.clone(),
+            contents: self.contents.clone(),
+            access: self.access,
+            strict: self.strict,
+            max_steps: self.max_steps,
+            check_all: self.check_all,
+            counts: self.counts.clone(),
+            location: self.location,
+        }
+    }
 }
 
 /// Who else can use, and reset, the context.
@@ -374,7 +398,7 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     ///
     /// # Safety
     /// C1 for each buffer; C5 if it is unchecked.
-    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()>;
+    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()>;
 
     /// Throws away everything the context holds and tries to make it work again. Nothing of it may be used afterwards
     /// (the caller has exclusive access and no scope is open).

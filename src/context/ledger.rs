@@ -49,14 +49,17 @@ struct Clock {
 struct Clocks(Vec<(StreamId, Clock)>);
 
 impl Clocks {
+    #[inline]
     fn find(&self, stream: StreamId) -> Result<usize, usize> {
         self.0.binary_search_by_key(&stream, |(id, _)| *id)
     }
 
+    #[inline]
     fn get(&self, stream: StreamId) -> Option<&Clock> {
         self.find(stream).ok().and_then(|at| self.0.get(at)).map(|(_, clock)| clock)
     }
 
+    #[inline]
     fn get_mut(&mut self, stream: StreamId) -> Option<&mut Clock> {
         self.find(stream).ok().and_then(|at| self.0.get_mut(at)).map(|(_, clock)| clock)
     }
@@ -68,25 +71,29 @@ impl Clocks {
     }
 
     fn remove(&mut self, stream: StreamId) {
-        if let Ok(at) = self.find(stream) {
-            self.0.remove(at);
+        self.0.retain(|(id, _)| *id != stream);
+        // what others know of it is of no use any more, and would add up
+        for (_, clock) in &mut self.0 {
+            clock.seen.retain(|(other, _)| *other != stream);
         }
     }
 
+    #[inline]
     fn has_stopped(&self, use_: Use) -> bool {
         // A stream that is gone was waited for before it went.
         self.get(use_.stream).is_none_or(|clock| clock.stopped >= use_.moment)
     }
 
-    /// Whether what `stream` queues now comes after `earlier` without a further wait.
-    fn follows(&self, stream: StreamId, earlier: Use) -> bool {
-        earlier.stream == stream || self.has_stopped(earlier) || self.waits_for(stream, earlier)
-    }
-
+    /// Whether what `stream` queues now comes after `earlier`, of another stream, because it waits for that.
     fn waits_for(&self, stream: StreamId, earlier: Use) -> bool {
-        self.get(stream).is_some_and(|clock| {
-            clock.seen.iter().any(|(other, moment)| *other == earlier.stream && *moment >= earlier.moment)
-        })
+        self.get(stream).is_some_and(|clock| clock.waits_for(earlier))
+    }
+}
+
+impl Clock {
+    #[inline]
+    fn waits_for(&self, earlier: Use) -> bool {
+        self.seen.iter().any(|(other, moment)| *other == earlier.stream && *moment >= earlier.moment)
     }
 }
 
@@ -179,16 +186,26 @@ impl Ledger {
         queue: impl FnOnce() -> Answer<()>,
     ) -> Answer<()> {
         let Self { allocations, clocks, .. } = self;
-        let now = Use { stream, moment: clocks.get(stream).map_or(0, |clock| clock.queued) + 1 };
+        let home = clocks.get(stream);
+        let now = Use { stream, moment: home.map_or(0, |home| home.queued) + 1 };
         let mut after: SmallVec<[Use; 4]> = SmallVec::new();
         let mut waiting: SmallVec<[Touch; 4]> = SmallVec::new();
         // Uses are noted before the operation is queued: if that fails, somebody waits for a moment that means the next one.
         for touch in touches {
             let Some(allocation) = allocations.get_mut(&touch.entry) else { continue };
             let known = after.len();
-            after.extend(allocation.last_write.filter(|write| !clocks.follows(stream, *write)));
+            let mut follow = |earlier: Use| {
+                let comes_after =
+                    earlier.stream == stream || home.is_some_and(|home| home.waits_for(earlier));
+                if !comes_after && !clocks.has_stopped(earlier) {
+                    after.push(earlier);
+                }
+            };
+            if let Some(write) = allocation.last_write {
+                follow(write);
+            }
             if touch.write {
-                after.extend(allocation.reads.iter().copied().filter(|read| !clocks.follows(stream, *read)));
+                allocation.reads.iter().copied().for_each(follow);
             }
             if after.len() == known {
                 allocation.note(now, touch.write);
@@ -285,6 +302,7 @@ impl Ledger {
 }
 
 impl Allocation {
+    #[inline]
     fn note(&mut self, now: Use, write: bool) {
         if write {
             self.contents = None;

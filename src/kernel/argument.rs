@@ -36,24 +36,18 @@ pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Binder<'k> {
-    signature: &'k KernelSignature,
-    core: &'k Core,
-    next: usize,
+    pub(super) signature: &'k KernelSignature,
+    pub(super) core: &'k Core,
+    /// Position of the next argument.
+    pub(super) next: usize,
     /// An array of another context was among the arguments.
     pub(crate) foreign: Option<ErrorKind>,
-    pub(crate) call: LaunchCall,
+    pub(crate) call: LaunchCall<'k>,
     /// The allocation of each buffer of the launch, in their order; none has no elements.
     pub(crate) entries: SmallVec<[Option<EntryId>; 4]>,
 }
 
 impl<'k> Binder<'k> {
-    /// A binder for `call`, which has no parameters yet.
-    #[inline]
-    pub(crate) fn new(signature: &'k KernelSignature, core: &'k Core, mut call: LaunchCall) -> Self {
-        call.params.resize(signature.bytes as usize, 0);
-        Self { signature, core, next: 0, foreign: None, call, entries: SmallVec::new() }
-    }
-
     /// What the launch touches.
     pub(crate) fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
         let buffers = self.call.buffers.iter().zip(&self.entries);
@@ -66,6 +60,7 @@ impl<'k> Binder<'k> {
     }
 
     /// Writes the next parameter. Count and sizes were compared with the PTX before.
+    #[inline]
     fn put(&mut self, bytes: &[u8]) {
         let parameter = self.signature.parameters.get(self.next);
         self.next += 1;
@@ -75,6 +70,7 @@ impl<'k> Binder<'k> {
         }
     }
 
+    #[inline]
     fn pointer(&mut self, region: Region<'_>, writable: bool) {
         if let Err(foreign) = self.core.own("an array", region.block.core) {
             self.foreign.get_or_insert(foreign);
@@ -102,6 +98,7 @@ mod sealed {
 pub(crate) use sealed::{Bind, BindAll};
 
 impl<T: Scalar> Bind<'_, T> for T {
+    #[inline]
     fn bind(self, binder: &mut Binder<'_>) {
         binder.put(bytemuck::bytes_of(&self));
     }
@@ -113,6 +110,7 @@ impl<T: Scalar> Argument<'_, T> for T {}
 macro_rules! passed {
     ($($kind:ty, [$($life:lifetime),*];)+) => {$(
         impl<$($life,)* 'ctx, T: Element> Bind<'ctx, Read<T>> for $kind {
+            #[inline]
             fn bind(self, binder: &mut Binder<'_>) {
                 binder.pointer(self.view().region(), false);
             }
@@ -142,6 +140,7 @@ macro_rules! passed_mutably {
     )+};
     ($parameter:ident: $kind:ty, [$($life:lifetime),*]) => {
         impl<$($life,)* 'ctx, T: Element> Bind<'ctx, $parameter<T>> for $kind {
+            #[inline]
             fn bind(self, binder: &mut Binder<'_>) {
                 binder.pointer(self.view().region(), true);
             }

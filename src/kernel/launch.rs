@@ -1,5 +1,6 @@
 //! Launches: their shape, the checks against the device's limits, and queueing them.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
@@ -115,55 +116,66 @@ impl Launch {
     /// Grid and block within the device's limits; `None` where there is nothing to launch.
     #[track_caller]
     pub(super) fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
-        let here = std::panic::Location::caller();
-        let refuse = |what: String| {
-            Err(Error::at(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") }, here))
-        };
         let block = match self.shape {
             Shape::Cover { block, .. } | Shape::Grid { block, .. } => block,
         };
-        for ((axis, threads), (_, most)) in block.axes().into_iter().zip(limits.block.axes()) {
-            if threads == 0 {
-                return refuse(format!("block.{axis} is 0"));
-            }
-            if threads > most {
-                return refuse(format!("block.{axis} of {threads} threads, device allows {most}"));
-            }
-        }
+        let [x, y, z] = [block.x, block.y, block.z].map(u64::from);
+        let most = limits.block;
         // two axes always fit
-        let threads = (u64::from(block.x) * u64::from(block.y)).saturating_mul(u64::from(block.z));
-        if threads > u64::from(limits.threads_per_block) {
-            return refuse(format!(
-                "block of {} threads {block}, device allows {}",
-                block.count(),
-                limits.threads_per_block
-            ));
+        let threads = (x * y).saturating_mul(z);
+        let fits = block.x <= most.x && block.y <= most.y && block.z <= most.z;
+        if threads == 0 || !fits || threads > u64::from(limits.threads_per_block) {
+            return Err(block_refused(block, kernel, limits));
         }
-        let blocks: [(char, u64); 3] = match self.shape {
-            Shape::Grid { grid, .. } => grid.axes().map(|(axis, count)| (axis, u64::from(count))),
+        let [grid_x, grid_y, grid_z] = match self.shape {
+            Shape::Grid { grid, .. } => [grid.x, grid.y, grid.z].map(u64::from),
             Shape::Cover { elements, .. } => {
                 if elements.contains(&0) {
                     return Ok(None);
                 }
-                let [x, y, z] = block.axes();
-                let [along_x, along_y, along_z] = elements;
-                [(x, along_x), (y, along_y), (z, along_z)]
-                    .map(|((axis, threads), along)| (axis, (along as u64).div_ceil(u64::from(threads))))
+                let [along_x, along_y, along_z] = elements.map(|along| along as u64);
+                [along_x.div_ceil(x), along_y.div_ceil(y), along_z.div_ceil(z)]
             }
         };
-        let mut grid = [0; 3];
-        for ((slot, (axis, count)), (_, most)) in grid.iter_mut().zip(blocks).zip(limits.grid.axes()) {
-            if count == 0 {
-                return refuse(format!("grid.{axis} is 0"));
-            }
-            if count > u64::from(most) {
-                return refuse(format!("grid.{axis} of {count} blocks, device allows {most}"));
-            }
-            *slot = count as u32;
+        let axis =
+            |count: u64, most: u32| u32::try_from(count).ok().filter(|count| (1..=most).contains(count));
+        let most = limits.grid;
+        match (axis(grid_x, most.x), axis(grid_y, most.y), axis(grid_z, most.z)) {
+            (Some(x), Some(y), Some(z)) => Ok(Some((Dim3::new(x, y, z), block))),
+            _ => Err(grid_refused([grid_x, grid_y, grid_z], kernel, limits)),
         }
-        let [x, y, z] = grid;
-        Ok(Some((Dim3::new(x, y, z), block)))
     }
+}
+
+/// Why a block is refused, which it is.
+#[cold]
+#[track_caller]
+fn block_refused(block: Dim3, kernel: &str, limits: &Limits) -> Error {
+    let axes = block.axes().into_iter().zip(limits.block.axes());
+    let axis = axes.into_iter().find_map(|((axis, threads), (_, most))| match threads {
+        0 => Some(format!("block.{axis} is 0")),
+        _ if threads > most => Some(format!("block.{axis} of {threads} threads, device allows {most}")),
+        _ => None,
+    });
+    let what = axis.unwrap_or_else(|| {
+        let (count, most) = (block.count(), limits.threads_per_block);
+        format!("block of {count} threads {block}, device allows {most}")
+    });
+    Error::new(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") })
+}
+
+/// Why a grid is refused, which it is.
+#[cold]
+#[track_caller]
+fn grid_refused(grid: [u64; 3], kernel: &str, limits: &Limits) -> Error {
+    let axes = limits.grid.axes().into_iter().zip(grid);
+    let refused = axes.into_iter().find_map(|((axis, most), count)| match count {
+        0 => Some(format!("grid.{axis} is 0")),
+        _ if count > u64::from(most) => Some(format!("grid.{axis} of {count} blocks, device allows {most}")),
+        _ => None,
+    });
+    let what = refused.unwrap_or_default();
+    Error::new(ErrorKind::Launch { message: format!("kernel `{kernel}`: {what}") })
 }
 
 impl<'ctx> Context<'ctx> {
@@ -289,30 +301,32 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     access: AccessRule,
     counts: Option<Arc<OnceLock<LaunchStatistics>>>,
 ) -> Result<(), Error> {
-    let Some(mut binder) = bind(core, kernel, &launch, arguments, access)? else {
-        return Ok(());
-    };
-    binder.call.counts = counts;
-    if access == AccessRule::Checked && core.shared.backend.wants_contents() {
-        binder.call.contents = known_contents(core, &binder);
-    }
-    core.submit(stream, binder.touches(), |backend: &dyn Backend| {
-        // SAFETY: each buffer is a region of an array that the caller borrows for this call, so it is live (C1), and
-        // the ledger keeps it until the launch has stopped (C2); C5 is the caller's.
-        unsafe { backend.launch(stream, &binder.call) }
-    })
+    let queued = bind(core, kernel, &launch, arguments, access, |binder| {
+        binder.call.counts = counts;
+        if access == AccessRule::Checked && core.shared.backend.wants_contents() {
+            binder.call.contents = known_contents(core, binder);
+        }
+        core.submit_at(binder.call.location, stream, binder.touches(), |backend: &dyn Backend| {
+            // SAFETY: each buffer is a region of an array that the caller borrows for this call, so it is live (C1), and
+            // the ledger keeps it until the launch has stopped (C2); C5 is the caller's.
+            unsafe { backend.launch(stream, &binder.call) }
+        })
+    });
+    queued.map(Option::unwrap_or_default)
 }
 
-/// The launch as the backend takes it, with its arguments; `None` has no threads.
+/// What `use_it` makes of the launch as the backend takes it, with its arguments; `None` if there is nothing to launch.
+/// It is lent, not returned: it is large, and moving it would take longer than making it.
 #[inline]
 #[track_caller]
-pub(super) fn bind<'k, 'ctx, S: Signature, A: Arguments<'ctx, S>>(
-    core: &'k Core,
-    kernel: &'k Kernel<'ctx, S>,
+pub(super) fn bind<'ctx, S: Signature, A: Arguments<'ctx, S>, R>(
+    core: &Core,
+    kernel: &Kernel<'ctx, S>,
     launch: &Launch,
     arguments: A,
     access: AccessRule,
-) -> Result<Option<Binder<'k>>, Error> {
+    use_it: impl FnOnce(&mut Binder<'_>) -> Result<R, Error>,
+) -> Result<Option<R>, Error> {
     let limits = &core.shared.backend.info().limits;
     let Some(signature) = kernel.ptx.kernels().get(kernel.index) else {
         return Ok(None);
@@ -320,28 +334,43 @@ pub(super) fn bind<'k, 'ctx, S: Signature, A: Arguments<'ctx, S>>(
     let Some((grid, block)) = launch.resolve(&kernel.name, limits)? else {
         return Ok(None);
     };
-    let call = LaunchCall {
-        module: kernel.module,
-        function: kernel.function,
-        kernel: Arc::clone(&kernel.name),
-        grid,
-        block,
-        dynamic_shared: shared_memory(launch, kernel, limits)?,
-        params: SmallVec::new(),
-        buffers: SmallVec::new(),
-        contents: Vec::new(),
-        access,
-        strict: launch.strict,
-        max_steps: launch.max_steps,
-        check_all: launch.check_all,
-        counts: None,
-        location: std::panic::Location::caller(),
-    };
+    let dynamic_shared = shared_memory(launch, kernel, limits)?;
     core.own("a kernel", kernel.core).at_caller()?;
-    let mut binder = Binder::new(signature, core, call);
+    let mut binder = Binder {
+        signature,
+        core,
+        next: 0,
+        foreign: None,
+        call: LaunchCall {
+            module: kernel.module,
+            function: kernel.function,
+            kernel: Cow::Borrowed(&kernel.name),
+            grid,
+            block,
+            dynamic_shared,
+            params: zeros(signature.bytes as usize),
+            buffers: SmallVec::new(),
+            contents: Vec::new(),
+            access,
+            strict: launch.strict,
+            max_steps: launch.max_steps,
+            check_all: launch.check_all,
+            counts: None,
+            location: std::panic::Location::caller(),
+        },
+        entries: SmallVec::new(),
+    };
     arguments.bind_all(&mut binder).at_caller()?;
-    binder.foreign.take().map_or(Ok(()), Err).at_caller()?;
-    Ok(Some(binder))
+    if let Some(foreign) = binder.foreign.take() {
+        return Err(foreign).at_caller();
+    }
+    use_it(&mut binder).map(Some)
+}
+
+/// A parameter block with nothing in it yet.
+#[inline]
+fn zeros(bytes: usize) -> SmallVec<[u8; 64]> {
+    if bytes <= 64 { SmallVec::from_buf_and_len([0; 64], bytes) } else { SmallVec::from_vec(vec![0; bytes]) }
 }
 
 /// What is known of the elements of arguments that are only read, and that no other argument writes.

@@ -49,18 +49,18 @@ impl<'ctx, S: Signature> Kernel<'ctx, S> {
             stops: false,
             refused: None,
         };
-        let Some(binder) = bind(self.core, self, &launch, arguments, AccessRule::Checked)? else {
-            return Ok(nothing());
-        };
-        let call = &binder.call;
-        let buffers = buffer_facts(&call.buffers, &known_contents(self.core, &binder));
-        let facts = LaunchFacts {
-            grid: call.grid,
-            block: call.block,
-            dynamic_shared: call.dynamic_shared,
-            params: &call.params,
-            buffers: &buffers,
-        };
-        Ok(describe(&self.ptx, &self.name, &facts).unwrap_or_else(nothing))
+        let described = bind(self.core, self, &launch, arguments, AccessRule::Checked, |binder| {
+            let call = &binder.call;
+            let buffers = buffer_facts(&call.buffers, &known_contents(self.core, binder));
+            let facts = LaunchFacts {
+                grid: call.grid,
+                block: call.block,
+                dynamic_shared: call.dynamic_shared,
+                params: &call.params,
+                buffers: &buffers,
+            };
+            Ok(describe(&self.ptx, &self.name, &facts))
+        })?;
+        Ok(described.flatten().unwrap_or_else(nothing))
     }
 }

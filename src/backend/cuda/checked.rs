@@ -72,7 +72,7 @@ impl CheckedKernel {
     }
 
     /// What a launch runs.
-    pub(super) fn plan(&self, call: &LaunchCall, context: &Context) -> Answer<Plan> {
+    pub(super) fn plan(&self, call: &LaunchCall<'_>, context: &Context) -> Answer<Plan> {
         let steps = call.max_steps.is_some();
         if call.check_all {
             let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ impl CheckedKernel {
     fn variant(
         &self,
         variants: &mut Variants,
-        call: &LaunchCall,
+        call: &LaunchCall<'_>,
         open: SiteSet,
         steps: bool,
         context: &Context,
@@ -176,7 +176,7 @@ impl CheckedKernel {
 
 impl Variant {
     /// The parameter block of a launch: the kernel's own parameters, then what the checks need.
-    pub(super) fn params(&self, call: &LaunchCall, record: u64) -> SmallVec<[u8; 64]> {
+    pub(super) fn params(&self, call: &LaunchCall<'_>, record: u64) -> SmallVec<[u8; 64]> {
         let mut params = call.params.clone();
         params.resize(self.rewritten.params.offset as usize, 0);
         for value in &self.rewritten.params.values {

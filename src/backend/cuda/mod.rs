@@ -97,7 +97,7 @@ impl CudaBackend {
     ///
     /// # Safety
     /// C1 for its buffers.
-    unsafe fn launch_checked(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()> {
+    unsafe fn launch_checked(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
         let kernel = self.modules.get(launch.function)?;
         let stream = self.streams.get(stream)?;
         let request = |params| Request {
@@ -315,7 +315,7 @@ impl Backend for CudaBackend {
         self.modules.unload(module, &self.context)
     }
 
-    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()> {
+    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
         self.context.alive()?;
         refuse(launch)?;
         if launch.access == AccessRule::Checked {
@@ -328,13 +328,12 @@ impl Backend for CudaBackend {
             dynamic_shared: launch.dynamic_shared,
             params: &launch.params,
         };
+        let unfinished = Unfinished { function: launch.function, location: launch.location };
         self.streams.with(stream, |stream| {
-            self.modules.with_function(launch.function, |function| {
+            stream.launch(unfinished, &self.modules, |function| {
                 // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's. The parameter block was laid
                 // out by the kernel's own signature.
-                unsafe { launch::queue(function, stream, &request, &self.context) }?;
-                stream.remember(Unfinished { function: launch.function, location: launch.location });
-                Ok(())
+                unsafe { launch::queue(function, stream, &request, &self.context) }
             })
         })
     }
@@ -355,7 +354,7 @@ impl Backend for CudaBackend {
 }
 
 /// What this device does not do.
-fn refuse(launch: &LaunchCall) -> Answer<()> {
+fn refuse(launch: &LaunchCall<'_>) -> Answer<()> {
     let what = if launch.counts.is_some() {
         "a CUDA device does not count instructions; the host device does"
     } else if launch.access == AccessRule::Unchecked && launch.max_steps.is_some() {

@@ -133,17 +133,6 @@ impl Modules {
         })
     }
 
-    /// What `use_it` makes of a kernel; it must not wait for the device.
-    pub(super) fn with_function<R>(
-        &self,
-        id: FunctionId,
-        use_it: impl FnOnce(&Function) -> Answer<R>,
-    ) -> Answer<R> {
-        self.functions.with(id.0, |named| use_it(&named.function)).unwrap_or_else(|| {
-            Err(ErrorKind::Foreign { message: format!("kernel {} is none of this context's", id.0) })
-        })
-    }
-
     /// The names of launches, of those whose modules are still there: a module is unloaded after its launches were
     /// waited for.
     pub(super) fn named(&self, launches: &[Unfinished]) -> Vec<Launched> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::context::Context;
 use super::driver::{self, StreamHandle};
-use super::module::Modules;
+use super::module::{Function, Modules, Named};
 use super::records::{Records, Spares};
 use super::table::Table;
 use crate::backend::{Answer, FunctionId, HostFunction, StreamId};
@@ -25,10 +25,20 @@ pub(super) struct Unfinished {
     pub(super) location: &'static Location<'static>,
 }
 
+/// What a stream was given.
+#[derive(Default)]
+struct Launches {
+    /// What nobody has waited for.
+    unfinished: Vec<Unfinished>,
+    /// The latest kernel, which most often is the next one, too. A kernel that was unloaded since is found here under an
+    /// id that nobody asks for any more.
+    latest: Option<(FunctionId, Arc<Named>)>,
+}
+
 /// One stream.
 pub(super) struct Stream {
     handle: StreamHandle,
-    unfinished: Mutex<Vec<Unfinished>>,
+    launches: Mutex<Launches>,
     records: Records,
 }
 
@@ -50,15 +60,42 @@ impl Stream {
         &self.records
     }
 
-    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Unfinished>> {
-        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
+    fn launches(&self) -> std::sync::MutexGuard<'_, Launches> {
+        self.launches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers a launch until the stream is waited for. Of very many, the oldest are remembered.
+    /// Remembers a launch until the stream is waited for.
     pub(super) fn remember(&self, launch: Unfinished) {
-        let mut list = self.list();
-        if list.len() < REMEMBERED {
-            list.push(launch);
+        self.launches().remember(launch);
+    }
+
+    /// Queues a launch by what `queue` makes of its kernel, and remembers it until the stream is waited for. `queue` must
+    /// not ask for unfinished launches: their list is locked.
+    pub(super) fn launch(
+        &self,
+        launch: Unfinished,
+        modules: &Modules,
+        queue: impl FnOnce(&Function) -> Answer<()>,
+    ) -> Answer<()> {
+        let mut launches = self.launches();
+        match &launches.latest {
+            Some((id, kernel)) if *id == launch.function => queue(kernel.function())?,
+            _ => {
+                let kernel = modules.get(launch.function)?;
+                queue(kernel.function())?;
+                launches.latest = Some((launch.function, kernel));
+            }
+        }
+        launches.remember(launch);
+        Ok(())
+    }
+}
+
+impl Launches {
+    /// Of very many, the oldest are remembered.
+    fn remember(&mut self, launch: Unfinished) {
+        if self.unfinished.len() < REMEMBERED {
+            self.unfinished.push(launch);
         }
     }
 }
@@ -91,7 +128,7 @@ impl Streams {
         // SAFETY: `handle` is a place for the answer; the context is current, as for every call (`make_current`).
         let created = unsafe { driver::stream_create(&mut handle, NON_BLOCKING) };
         context.answer_after(created, || modules.named(&self.unfinished()))?;
-        self.0.insert(id.0, Stream { handle, unfinished: Mutex::default(), records: Records::default() });
+        self.0.insert(id.0, Stream { handle, launches: Mutex::default(), records: Records::default() });
         Ok(())
     }
 
@@ -126,20 +163,20 @@ impl Streams {
         let unfinished = || modules.named(&self.candidates(&stream));
         let collected = stream.records.collect(stream.handle, context, unfinished);
         if context.alive().is_ok() {
-            stream.list().clear();
+            stream.launches().unfinished.clear();
         }
         collected
     }
 
     /// The launches that may have made a fault which a wait for `stream` met: its own, or if it has none, anybody's.
     fn candidates(&self, stream: &Stream) -> Vec<Unfinished> {
-        let own = stream.list().clone();
+        let own = stream.launches().unfinished.clone();
         if own.is_empty() { self.unfinished() } else { own }
     }
 
     /// All launches that nobody has waited for.
     pub(super) fn unfinished(&self) -> Vec<Unfinished> {
-        self.0.all().iter().flat_map(|stream| stream.list().clone()).collect()
+        self.0.all().iter().flat_map(|stream| stream.launches().unfinished.clone()).collect()
     }
 
     /// Forgets everything; the context that held it is gone.

@@ -12,7 +12,7 @@ use crate::fault::{Fault, FaultKind};
 /// A launch with everything it needs.
 pub(super) struct QueuedLaunch {
     pub(super) module: Arc<dyn Module>,
-    pub(super) call: LaunchCall,
+    pub(super) call: LaunchCall<'static>,
 }
 
 /// Carries out a launch. Its fault names the call that launched it, and is contained if the accesses were checked.
@@ -22,7 +22,7 @@ pub(super) fn run(launch: &QueuedLaunch, memory: &mut Memory) -> Result<(), Box<
     let run = AssertUnwindSafe(|| Arc::clone(module).run(call, memory));
     let result = catch_unwind(run).unwrap_or_else(|payload| {
         let kind = FaultKind::Internal { message: format!("the interpreter panicked: {}", text(&*payload)) };
-        Err(Box::new(Fault::new(kind, module.name(), &*call.kernel)))
+        Err(Box::new(Fault::new(kind, module.name(), &**call.kernel)))
     });
     result.map_err(|mut fault| {
         fault.launched_at = Some(call.location);

@@ -245,8 +245,8 @@ impl Backend for HostBackend {
         self.enter_to_release("unload")?.map_or(Ok(()), |mut context| context.unload(module))
     }
 
-    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall) -> Answer<()> {
-        let mut call = launch.clone();
+    unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
+        let mut call = launch.to_owned();
         call.strict |= self.options.strict;
         let mut context = self.enter("launch")?;
         context.alive()?;

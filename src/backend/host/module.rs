@@ -17,7 +17,7 @@ pub(super) trait Module: Send + Sync {
     fn name(&self) -> &str;
 
     /// Runs a kernel from its first block to its last. Returns its fault, if it makes one.
-    fn run(self: Arc<Self>, call: &LaunchCall, memory: &mut Memory) -> Result<(), Box<Fault>>;
+    fn run(self: Arc<Self>, call: &LaunchCall<'_>, memory: &mut Memory) -> Result<(), Box<Fault>>;
 
     /// Frees the variables. No launch of the module is queued any more.
     fn release(self: Arc<Self>, memory: &mut Memory);
@@ -41,10 +41,10 @@ impl Module for Loaded {
         &self.name
     }
 
-    fn run(self: Arc<Self>, call: &LaunchCall, memory: &mut Memory) -> Result<(), Box<Fault>> {
+    fn run(self: Arc<Self>, call: &LaunchCall<'_>, memory: &mut Memory) -> Result<(), Box<Fault>> {
         let Some((kernel, _)) = self.instance.program().module().function(&call.kernel) else {
             let message = "the module has no kernel of that name".to_owned();
-            return Err(Box::new(Fault::new(FaultKind::Internal { message }, &*self.name, &*call.kernel)));
+            return Err(Box::new(Fault::new(FaultKind::Internal { message }, &*self.name, &**call.kernel)));
         };
         let buffers = call.buffers.iter().map(|buffer| interp::LaunchBuffer {
             argument: buffer.argument,

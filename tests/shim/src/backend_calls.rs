@@ -23,7 +23,7 @@ pub fn fill(backend: &HostBackend, stream: StreamId, fill: &Fill) -> Answer<()> 
 }
 
 /// Carries a launch out, and waits for it.
-pub fn launch(backend: &HostBackend, stream: StreamId, call: LaunchCall) -> Answer<()> {
+pub fn launch(backend: &HostBackend, stream: StreamId, call: LaunchCall<'static>) -> Answer<()> {
     // SAFETY: C1: no buffers are named. C5: the caller of `cuLaunchKernel` vouches for what its kernel touches; the
     // host device's memory is its own, and it looks up each address that a kernel uses, so one that is wrong is a fault.
     unsafe { backend.launch(stream, &call) }?;

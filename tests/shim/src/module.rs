@@ -1,5 +1,6 @@
 //! Modules and their functions: loading with a log, and what is known of a kernel.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -152,11 +153,11 @@ fn call(
     block: Dim3,
     dynamic_shared: u32,
     params: SmallVec<[u8; 64]>,
-) -> LaunchCall {
+) -> LaunchCall<'static> {
     LaunchCall {
         function: crate::backend::FunctionId(0),
         module,
-        kernel,
+        kernel: Cow::Owned(kernel),
         grid,
         block,
         dynamic_shared,

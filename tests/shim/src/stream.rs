@@ -31,7 +31,7 @@ pub enum Operation {
         bytes: usize,
     },
     Fill(Fill),
-    Launch(Box<LaunchCall>),
+    Launch(Box<LaunchCall<'static>>),
     Call(HostFunction),
     /// Goes on when the point is reached.
     Wait(Point),

@@ -41,11 +41,11 @@ fn call(
     params: Params,
     buffers: &[LaunchBuffer],
     access: AccessRule,
-) -> LaunchCall {
+) -> LaunchCall<'static> {
     LaunchCall {
         function: crate::backend::FunctionId(0),
         module,
-        kernel: Arc::from(kernel),
+        kernel: Cow::Owned(Arc::from(kernel)),
         grid: Dim3::from(2),
         block: Dim3::from(64),
         dynamic_shared: 0,
@@ -61,7 +61,7 @@ fn call(
     }
 }
 
-fn queue_launch(device: &HostBackend, stream: StreamId, call: LaunchCall) {
+fn queue_launch(device: &HostBackend, stream: StreamId, call: LaunchCall<'static>) {
     // SAFETY: each test gives buffers that are live, and on this device a kernel reaches device memory alone.
     unsafe { device.launch(stream, &call) }.expect("queued");
 }

@@ -8,6 +8,7 @@ mod order;
 mod random;
 mod transfers;
 
+use std::borrow::Cow;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -93,8 +94,8 @@ impl Module for StandIn {
         "stand-in.ptx"
     }
 
-    fn run(self: Arc<Self>, call: &LaunchCall, memory: &mut Memory) -> Result<(), Box<Fault>> {
-        match &*call.kernel {
+    fn run(self: Arc<Self>, call: &LaunchCall<'_>, memory: &mut Memory) -> Result<(), Box<Fault>> {
+        match &**call.kernel {
             "bump" => {
                 let buffer = call.buffers.first().expect("a buffer");
                 let bytes = memory.bytes_mut(buffer.address, buffer.bytes as usize).expect("live");
@@ -133,7 +134,7 @@ fn try_launch(
     let call = LaunchCall {
         function: crate::backend::FunctionId(0),
         module,
-        kernel: Arc::from(kernel),
+        kernel: Cow::Owned(Arc::from(kernel)),
         grid: Dim3::from(1),
         block: Dim3::from(1),
         dynamic_shared: 0,

@@ -21,7 +21,7 @@ impl Module for Log {
         "log"
     }
 
-    fn run(self: Arc<Self>, call: &LaunchCall, _memory: &mut Memory) -> Result<(), Box<Fault>> {
+    fn run(self: Arc<Self>, call: &LaunchCall<'_>, _memory: &mut Memory) -> Result<(), Box<Fault>> {
         self.0.lock().expect("no panic").push(call.kernel.parse().expect("a number"));
         Ok(())
     }
