@@ -9,9 +9,32 @@
 //!
 //! A GPU that is absent has its trials listed as ignored; `SCOPED_GPU_REQUIRE=cuda:0` makes them run, and so fail.
 
+#[path = "../compare/src/corpus/mod.rs"]
+#[expect(
+    dead_code,
+    reason = "how far a GPU and the host device may differ; here a device is compared with itself"
+)]
+mod corpus;
+#[path = "../opcodes/format.rs"]
+#[expect(dead_code, reason = "tables of instructions, of which only the types are needed")]
+mod format;
 mod generator;
+#[path = "../reference/half.rs"]
+mod half;
+#[path = "../compare/src/host.rs"]
+#[expect(dead_code, reason = "what compares the host device with a GPU runs each kernel once")]
+mod host;
+#[path = "../compare/src/job.rs"]
+mod job;
 mod oracle;
 mod planted;
+#[path = "../reference/random.rs"]
+#[expect(dead_code, reason = "numbers that other tests draw")]
+mod random;
+mod same;
+#[path = "../opcodes/values.rs"]
+#[expect(dead_code, reason = "tables of instructions, of which only the types are needed")]
+mod values;
 
 use std::process::ExitCode;
 
@@ -56,6 +79,9 @@ fn main() -> ExitCode {
                 planted::run(device, rule, first, count)
             }),
         );
+        for (group, name) in same::GROUPS.into_iter().enumerate() {
+            push(&format!("same::{name}"), Box::new(move |device| same::run(device, rule, group)));
+        }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
