@@ -38,7 +38,7 @@ mod values;
 
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, Result};
 use libtest_mimic::{Arguments, Failed, Trial};
 use oracle::Rule;
 use scoped_gpu::{Device, Error};
@@ -46,42 +46,55 @@ use scoped_gpu::{Device, Error};
 /// Kernels that are tried where nothing else is said.
 const INPUTS: u64 = 1000;
 
-/// The devices: name, how it is opened, which miss it names.
-const DEVICES: [(&str, fn() -> Result<Device, Error>, Rule); 2] = [
-    ("host", || Ok(Device::host()), Rule::EarliestInTime),
-    ("cuda:0", || Device::cuda(0), Rule::LowestThread),
+/// A device to run on.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    open: fn() -> Result<Device, Error>,
+    /// Which miss it names.
+    rule: Rule,
+}
+
+const KINDS: [Kind; 2] = [
+    Kind { name: "host", open: || Ok(Device::host()), rule: Rule::EarliestInTime },
+    Kind { name: "cuda:0", open: || Device::cuda(0), rule: Rule::LowestThread },
 ];
 
-fn setting(name: &str, default: u64) -> anyhow::Result<u64> {
+fn setting(name: &str, default: u64) -> Result<u64> {
     std::env::var(name)
         .map_or(Ok(default), |text| text.parse().with_context(|| format!("{name}={text}: a number")))
+}
+
+fn planted(device: &Device, rule: Rule) -> Result<()> {
+    planted::run(device, rule, setting("SCOPED_GPU_FIRST", 0)?, setting("SCOPED_GPU_INPUTS", INPUTS)?)
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let required = std::env::var("SCOPED_GPU_REQUIRE").unwrap_or_default();
+    let required: Vec<&str> = required.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     let mut trials = Vec::new();
-    for (name, open, rule) in DEVICES {
-        let asked_for =
-            required.split(',').map(str::trim).any(|asked| !asked.is_empty() && name.starts_with(asked));
-        let absent = open().is_err() && !asked_for;
-        let mut push = |test: &str, run: Box<dyn FnOnce(&Device) -> anyhow::Result<()> + Send>| {
-            let run = move || {
-                let device = open().map_err(|error| Failed::from(error.to_string()))?;
-                run(&device).map_err(|error| Failed::from(format!("{error:#}")))
-            };
-            trials.push(Trial::test(format!("{name}::{test}"), run).with_ignored_flag(absent));
-        };
-        push(
-            "planted",
-            Box::new(move |device| {
-                let (first, count) = (setting("SCOPED_GPU_FIRST", 0)?, setting("SCOPED_GPU_INPUTS", INPUTS)?);
-                planted::run(device, rule, first, count)
-            }),
-        );
+    for kind in KINDS {
+        let asked_for = required.iter().any(|asked| kind.name.starts_with(asked));
+        let absent = (kind.open)().is_err() && !asked_for;
+        trials.push(trial(kind, absent, "planted", planted));
         for (group, name) in same::GROUPS.into_iter().enumerate() {
-            push(&format!("same::{name}"), Box::new(move |device| same::run(device, rule, group)));
+            let run = move |device: &Device, rule| same::run(device, rule, group);
+            trials.push(trial(kind, absent, &format!("same::{name}"), run));
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(
+    kind: Kind,
+    absent: bool,
+    name: &str,
+    run: impl FnOnce(&Device, Rule) -> Result<()> + Send + 'static,
+) -> Trial {
+    let run = move || {
+        let device = (kind.open)().map_err(|error| Failed::from(error.to_string()))?;
+        run(&device, kind.rule).map_err(|error| Failed::from(format!("{error:#}")))
+    };
+    Trial::test(format!("{}::{name}", kind.name), run).with_ignored_flag(absent)
 }

@@ -49,22 +49,26 @@ type Places = (Read<u8>, ReadWrite<u8>, Read<i32>, ReadWrite<u64>, Write<u64>);
 /// How many kernels did what.
 type Counts = BTreeMap<String, usize>;
 
-/// Runs kernels `first..first + count` in one scope, and prints what they did.
+/// Kernels of one scope: some share a context with kernels that went wrong, some come after all that was closed.
+const TOGETHER: usize = 50;
+
+/// Runs kernels `first..first + count`, and prints what they did.
 pub fn run(device: &Device, rule: Rule, first: u64, count: u64) -> Result<()> {
     let mut counts = Counts::new();
-    let failed = device.scope(|ctx| {
-        let places = ctx.module_named("places.ptx", PLACES)?.kernel::<Places>("places")?;
-        let mut failed = 0;
-        for seed in first..first + count {
-            let planted = Planted::new(seed);
-            let misses = one(ctx, &places, &planted, seed, rule, &mut counts);
-            let misses = misses.with_context(|| {
-                format!("kernel {seed}: {:#?} {:?}\n{}", planted.accesses, planted.skew, planted.text)
-            })?;
-            failed += u64::from(misses);
-        }
-        anyhow::Ok(failed)
-    })?;
+    let mut failed = 0;
+    for begin in (first..first + count).step_by(TOGETHER) {
+        device.scope(|ctx| {
+            let places = ctx.module_named("places.ptx", PLACES)?.kernel::<Places>("places")?;
+            for seed in begin..(first + count).min(begin + TOGETHER as u64) {
+                let planted = Planted::new(seed);
+                let missed = one(ctx, &places, &planted, seed, rule, &mut counts).with_context(|| {
+                    format!("kernel {seed}: {:#?} {:?}\n{}", planted.accesses, planted.skew, planted.text)
+                })?;
+                failed += u64::from(missed);
+            }
+            anyhow::Ok(())
+        })?;
+    }
     println!("{count} kernels from number {first}, {failed} of them go wrong:");
     counts.iter().for_each(|(what, count)| println!("{count:7}  {what}"));
     // with few kernels chance decides
