@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 /// Bytes of the kernel's shared memory.
 pub const SHARED: u64 = 256;
+/// Bytes of each thread's own memory.
+pub const LOCAL: u64 = 640;
 /// Threads of a block: a warp and a part of one.
 pub const THREADS: u32 = 40;
 pub const BLOCKS: u32 = 2;
@@ -82,6 +84,7 @@ pub enum Place {
     X,
     Y,
     Shared,
+    Local,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,8 +127,20 @@ impl Access {
 }
 
 fn access(random: &mut Random) -> Access {
-    let place = random.pick(&[Place::X, Place::X, Place::Y, Place::Y, Place::Shared]);
+    let place = random.pick(&[
+        Place::X,
+        Place::X,
+        Place::X,
+        Place::Y,
+        Place::Y,
+        Place::Y,
+        Place::Shared,
+        Place::Shared,
+        Place::Local,
+    ]);
     let kind = match place {
+        // no other thread sees it, so there are no atomics
+        Place::Local => random.pick(&[Kind::Load, Kind::Store]),
         Place::X => random.pick(&[Kind::Load, Kind::Load, Kind::Load, Kind::Load, Kind::Store]),
         _ => random.pick(&[Kind::Load, Kind::Store, Kind::Store, Kind::Atomic, Kind::Red]),
     };
@@ -167,7 +182,7 @@ fn access(random: &mut Random) -> Access {
 fn kernel(accesses: &mut [Access]) -> String {
     let mut text = String::from(
         ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y, .param .u64 index, .param .u64 out)\n{\n\
-         .shared .align 16 .b8 s[256];\n\
+         .shared .align 16 .b8 s[256]; .local .align 16 .b8 l[640];\n\
          .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<20>; .reg .b64 %d<24>;\n\
          ld.param.u64 %d0, [x];\nld.param.u64 %d1, [y];\nld.param.u64 %d2, [index];\nld.param.u64 %d3, [out];\n\
          mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ntid.x;\nmov.u32 %r2, %tid.x;\nmad.lo.u32 %r3, %r0, %r1, %r2;\n\
@@ -185,6 +200,7 @@ fn kernel(accesses: &mut [Access]) -> String {
         line(&mut text, format!("add.s64 %d8, %d8, {rest};"));
         match a.place {
             Place::X => line(&mut text, "add.s64 %d9, %d0, %d8;".to_owned()),
+            Place::Local => line(&mut text, "mov.u64 %d9, l; add.s64 %d9, %d9, %d8;".to_owned()),
             Place::Y => line(&mut text, "add.s64 %d9, %d8, %d1;".to_owned()),
             Place::Shared => {
                 line(&mut text, "cvt.u32.u64 %r5, %d8; mov.u32 %r6, s; add.s32 %r5, %r5, %r6;".to_owned())
@@ -209,6 +225,7 @@ fn kernel(accesses: &mut [Access]) -> String {
         };
         let (space, register) = match a.place {
             Place::Shared => (".shared", "%r5"),
+            Place::Local => (".local", "%d9"),
             _ if a.generic => ("", "%d9"),
             _ => (".global", "%d9"),
         };

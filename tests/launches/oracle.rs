@@ -1,7 +1,7 @@
 //! What a launch of a generated kernel must come to, worked out access by access in plain Rust. It knows where the
 //! buffers lie and which misses count; it knows nothing of PTX.
 
-use super::generator::{Access, BLOCKS, Kind, Place, Planted, SHARED, THREADS};
+use super::generator::{Access, BLOCKS, Kind, LOCAL, Place, Planted, SHARED, THREADS};
 
 /// Threads of a warp, which run together.
 const WARP: u32 = 32;
@@ -25,7 +25,7 @@ pub struct Miss {
     pub access: usize,
     /// How often its loop had gone round.
     pub round: u32,
-    /// Absolute, or in shared memory.
+    /// Absolute, or in shared or local memory.
     pub address: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct Expected {
 /// Where an access lies.
 enum Found {
     Buffer { index: usize, offset: usize },
-    Shared,
+    OwnMemory,
 }
 
 /// The launch of `planted` with its buffers at these addresses: `x`, `y`, `index`, `out`.
@@ -128,6 +128,7 @@ fn address(planted: &Planted, a: &Access, thread: usize, round: u32, addresses: 
         Place::X => addresses[0].wrapping_add_signed(offset),
         Place::Y => addresses[1].wrapping_add_signed(offset),
         Place::Shared => u64::from(offset as u32),
+        Place::Local => offset as u64,
     }
 }
 
@@ -136,8 +137,10 @@ fn find(planted: &Planted, a: &Access, address: u64, addresses: [u64; 4], rule: 
     if !address.is_multiple_of(bytes) {
         return None;
     }
-    if a.place == Place::Shared {
-        return (address <= SHARED - bytes).then_some(Found::Shared);
+    match a.place {
+        Place::Shared => return (address <= SHARED - bytes).then_some(Found::OwnMemory),
+        Place::Local => return (address <= LOCAL - bytes).then_some(Found::OwnMemory),
+        Place::X | Place::Y => {}
     }
     let meant = usize::from(a.place == Place::Y);
     (0..addresses.len()).find_map(|index| {

@@ -184,6 +184,7 @@ fn same(fault: &Fault, planted: &Planted, miss: &Miss, addresses: [u64; 4], rule
     };
     let space = match a.place {
         Place::Shared => Space::Shared,
+        Place::Local => Space::Local,
         _ if a.generic => Space::Generic,
         _ => Space::Global,
     };
@@ -193,8 +194,8 @@ fn same(fault: &Fault, planted: &Planted, miss: &Miss, addresses: [u64; 4], rule
     ensure!(kinds.contains(&fault.kind), "which mistake: one of {kinds:?}");
     let meant = usize::from(a.place == Place::Y);
     match (&fault.buffer, a.place) {
-        (None, Place::Shared) => {}
-        (Some(_), Place::Shared) => bail!("shared memory is no buffer"),
+        (None, Place::Shared | Place::Local) => {}
+        (Some(_), Place::Shared | Place::Local) => bail!("memory of the kernel's own is no buffer"),
         (None, _) => ensure!(leaves_slot(miss, addresses[meant], rule), "it has a buffer"),
         (Some(buffer), _) => {
             let named = buffer.argument.filter(|argument| *argument < addresses.len());
@@ -221,7 +222,7 @@ fn leaves_slot(miss: &Miss, base: u64, rule: Rule) -> bool {
 fn kinds(a: &Access, planted: &Planted, miss: &Miss, addresses: [u64; 4], rule: Rule) -> Vec<FaultKind> {
     let bytes = u64::from(a.bytes());
     let misaligned = !miss.address.is_multiple_of(bytes);
-    if a.place == Place::Shared {
+    if matches!(a.place, Place::Shared | Place::Local) {
         return vec![if misaligned { FaultKind::Misaligned } else { FaultKind::OutOfRange }];
     }
     let meant = usize::from(a.place == Place::Y);
@@ -292,24 +293,25 @@ fn count(counts: &mut Counts, fault: &Fault, planted: &Planted, miss: &Miss, add
         Place::X => "buffer for reading",
         Place::Y => "buffer for writing",
         Place::Shared => "shared memory",
+        Place::Local => "local memory",
     };
     note(counts, format!("access: {:?} of {space}", a.kind));
-    let base = match a.place {
-        Place::X => addresses[0],
-        Place::Y => addresses[1],
-        Place::Shared => 0,
+    let distance = match a.place {
+        Place::X => i128::from(miss.address) - i128::from(addresses[0]),
+        Place::Y => i128::from(miss.address) - i128::from(addresses[1]),
+        Place::Shared => i128::from(miss.address as u32 as i32),
+        Place::Local => i128::from(miss.address as i64),
     };
-    let distance = i128::from(miss.address) - i128::from(base);
     let v = if a.from_index { i64::from(planted.index[miss.thread as usize]) } else { miss.thread as i64 };
     let exact = i128::from(v) * i128::from(a.scale)
         + i128::from(a.constant)
         + i128::from(a.stride) * i128::from(miss.round);
-    let wraps = i128::from(base) + exact != i128::from(miss.address);
+    let wraps = exact != distance;
     for (shown, what) in [
         (a.from_index, "index from data"),
         (miss.round > 0, "after rounds of a loop"),
         (a.count > 1, "vector"),
-        (a.generic && a.place != Place::Shared, "generic address"),
+        (a.generic && matches!(a.place, Place::X | Place::Y), "generic address"),
         (a.guard.is_some(), "under a predicate"),
         (wraps, "address that wrapped"),
         (!wraps && distance < 0, "before the beginning"),

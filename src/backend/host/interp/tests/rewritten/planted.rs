@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ptx::bounds::rewrite::{RecordedAddress, SiteKind};
+use crate::ptx::ir::Space;
 
 // `tests/launches` runs the same kernels through the public interface.
 #[path = "../../../../../../tests/launches/generator.rs"]
@@ -33,7 +34,7 @@ fn try_seed(seed: u64) -> bool {
         let site = &sites[usize::from(recorded.site)];
         assert!(matches!(site.kind, SiteKind::Access(_)));
         let relative = site.address == RecordedAddress::Offset;
-        assert_eq!(relative, site.space == crate::ptx::ir::Space::Shared);
+        assert_eq!(relative, matches!(site.space, Space::Shared | Space::Local));
         (recorded.thread, site.line, recorded.address)
     });
     let threads = outcome.record.map_or(0, |recorded| recorded.threads);
