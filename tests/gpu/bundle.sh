@@ -25,6 +25,7 @@ build() {
 
 build devices test --no-run --test devices
 build cuda test --no-run --test cuda
+build launches test --no-run --test launches
 build bench_cuda bench --no-run --bench cuda
 build bench_checked bench --no-run --bench checked
 build denoise build --release --example denoise

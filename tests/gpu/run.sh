@@ -26,6 +26,8 @@ part() {
 part devices 300 '^test result' ./devices cuda:0 --test-threads 1
 part devices_threads 300 '^test result' ./devices cuda:0
 part cuda 100 '^test result' ./cuda --test-threads 1
+part launches_planted 200 '^test result' ./launches cuda:0::planted
+part launches_same 400 '^test result' ./launches cuda:0::same --test-threads 1
 part denoise_cuda 60 'time' ./denoise --device cuda:0 --input examples/data/camera.png --output "$output"
 [ -f "$output/denoise.png" ] && mv "$output/denoise.png" "$output/denoise_cuda.png"
 part denoise_host 120 'time' ./denoise --device host --input examples/data/camera.png --output "$output"

@@ -1,6 +1,6 @@
-//! Runs a job on the host device, through the public interface.
+//! Runs a job on a device of `scoped-gpu`, through the public interface: the host device here, any in `tests/launches`.
 
-use scoped_gpu::{Device, Dynamic, DynamicArgument, Error, Launch, Read, ReadWrite};
+use scoped_gpu::{Context, Device, Dynamic, DynamicArgument, Error, Kernel, Launch, Read, ReadWrite};
 
 use crate::job::{Argument, Job};
 
@@ -9,6 +9,29 @@ const STEPS: u64 = 1_000_000_000;
 
 /// What each output holds after the launch, in the order of the arguments.
 pub fn run(device: &Device, job: &Job) -> Result<Vec<Vec<u8>>, Error> {
+    let contents = run_by(device, job, |ctx, kernel, launch, arguments| {
+        ctx.launch(kernel, launch.max_steps(STEPS), arguments)
+    })?;
+    let outputs = arrays(job).zip(contents).filter(|(argument, _)| matches!(argument, Argument::Output(_)));
+    Ok(outputs.map(|(_, bytes)| bytes).collect())
+}
+
+/// The arguments that are arrays.
+fn arrays(job: &Job) -> impl Iterator<Item = &Argument> {
+    job.arguments.iter().filter(|argument| matches!(argument, Argument::Input(_) | Argument::Output(_)))
+}
+
+/// What each array holds after `launch` has launched the kernel, in the order of the arguments.
+pub fn run_by(
+    device: &Device,
+    job: &Job,
+    launch: impl for<'a, 'ctx> FnOnce(
+        &Context<'ctx>,
+        &Kernel<'ctx, Dynamic>,
+        Launch,
+        Vec<DynamicArgument<'a, 'ctx>>,
+    ) -> Result<(), Error>,
+) -> Result<Vec<Vec<u8>>, Error> {
     device.scope(|ctx| {
         let kernel = ctx.module_named("module.ptx", &job.module)?.kernel::<Dynamic>(&job.kernel)?;
         let mut buffers = Vec::new();
@@ -41,12 +64,8 @@ pub fn run(device: &Device, job: &Job) -> Result<Vec<Vec<u8>>, Error> {
         }
         let [x, y, z] = job.grid;
         let [width, height, depth] = job.block;
-        let launch = Launch::grid((x, y, z), (width, height, depth))
-            .shared_bytes(job.shared as usize)
-            .max_steps(STEPS);
-        ctx.launch(&kernel, launch, arguments)?;
-        let arrays = job.arguments.iter().filter(|a| matches!(a, Argument::Input(_) | Argument::Output(_)));
-        let outputs = arrays.zip(&buffers).filter(|(argument, _)| matches!(argument, Argument::Output(_)));
-        outputs.map(|(_, buffer)| buffer.to_vec()).collect()
+        let shape = Launch::grid((x, y, z), (width, height, depth)).shared_bytes(job.shared as usize);
+        launch(ctx, &kernel, shape, arguments)?;
+        buffers.iter().map(|buffer| buffer.to_vec()).collect()
     })
 }

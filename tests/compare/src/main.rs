@@ -15,6 +15,7 @@ mod host;
 mod job;
 #[path = "../../opcodes/kernel.rs"]
 mod kernel;
+mod kernels;
 #[path = "../../reference/random.rs"]
 #[expect(dead_code, reason = "the test suite's; a comparison needs a part of it")]
 mod random;
@@ -72,7 +73,7 @@ fn run(mut gpu: Gpu) -> Result<bool> {
     println!("{}", gpu.name);
     let asked = |part: &str| parts.is_empty() || parts.iter().any(|asked| asked == part);
     if asked("corpus") {
-        corpus::run(&mut report, &host, &mut gpu, &root)?;
+        kernels::run(&mut report, &host, &mut gpu, &root)?;
     }
     for path in table_files(&root.join("tests/opcodes/tables"))? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
