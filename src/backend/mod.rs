@@ -379,6 +379,8 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// Throws away everything the context holds and tries to make it work again. Nothing of it may be used afterwards
     /// (the caller has exclusive access and no scope is open).
     fn reset(&self) -> Reset;
+    /// Gives back what the backend holds for itself, before it goes. Nothing is queued, and nothing is called after it.
+    fn close(&self) {}
     /// Who else can use, and reset, the context.
     fn ownership(&self) -> Ownership;
     /// As `reset`, and throws away what others hold in a context that is shared with them.

@@ -25,6 +25,7 @@ part() {
 
 part devices 300 '^test result' ./devices cuda:0 --test-threads 1
 part devices_threads 300 '^test result' ./devices cuda:0
+part free_memory 300 '^test result' env SCOPED_GPU_MEMORY=1 ./devices cuda:0 --test-threads 1
 part cuda 100 '^test result' ./cuda --test-threads 1
 part denoise_cuda 60 'time' ./denoise --device cuda:0 --input examples/data/camera.png --output "$output"
 [ -f "$output/denoise.png" ] && mv "$output/denoise.png" "$output/denoise_cuda.png"

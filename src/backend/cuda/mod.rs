@@ -143,7 +143,7 @@ impl CudaBackend {
         self.streams.clear();
         self.marks.clear();
         self.modules.clear();
-        self.fill.clear();
+        self.fill.clear(&self.context);
         self.spares.clear(&self.context);
     }
 }
@@ -337,6 +337,10 @@ impl Backend for CudaBackend {
                 Ok(())
             })
         })
+    }
+
+    fn close(&self) {
+        self.forget();
     }
 
     fn ownership(&self) -> Ownership {
