@@ -343,6 +343,19 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// # Safety
     /// C1, C3.
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()>;
+    /// From how many bytes on a copy from or to ordinary host memory that is waited for is worth [`Self::copy_staged`];
+    /// `None`: never.
+    fn staged_bytes(&self) -> Option<usize> {
+        None
+    }
+    /// Does a copy after `mark`, through page-locked memory of its own. One side is host memory without gaps between
+    /// rows. The copy has stopped when this returns, whatever it returns. `false`: nothing was done; `copy` does it.
+    ///
+    /// # Safety
+    /// C1, C3.
+    unsafe fn copy_staged(&self, _mark: MarkId, _copy: &Copy) -> Answer<bool> {
+        Ok(false)
+    }
     /// What another backend of the same kind needs to copy from this context; `None`: it cannot.
     fn peer(&self) -> Option<Peer> {
         None

@@ -297,7 +297,7 @@ impl Core {
 }
 
 /// An error of the backend in a call at `here`; a fault at its launch's line.
-fn blamed(kind: ErrorKind, here: &'static Location<'static>) -> Error {
+pub(crate) fn blamed(kind: ErrorKind, here: &'static Location<'static>) -> Error {
     let location = match &kind {
         ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(here),
         _ => here,
