@@ -321,7 +321,7 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
 
     /// A new stream that does not synchronise with any other.
     fn create_stream(&self) -> Answer<StreamId>;
-    /// Destroys a stream on which nothing is queued.
+    /// Destroys a stream on which nothing is queued, and not before waits for it that other threads have begun are over.
     fn destroy_stream(&self, stream: StreamId) -> Answer<()>;
     /// Waits until everything queued on the stream has stopped (B3); returns its first fault (B5).
     fn wait_stream(&self, stream: StreamId) -> Answer<()>;

@@ -166,7 +166,7 @@ impl Core {
                 Ok(())
             }
             Err(ErrorKind::Poisoned { .. }) => Ok(()),
-            // Ended by another thread, which waited for it first.
+            // Ended by another thread, which waited for it first. One that does so during the wait waits for this one.
             Err(ErrorKind::Foreign { .. }) if !self.ledger().has_stream(stream) => Ok(()),
             other => other,
         }

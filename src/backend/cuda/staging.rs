@@ -26,12 +26,21 @@ const NON_BLOCKING: u32 = 1;
 
 /// The blocks of a context, made when they are first needed. One copy at a time uses them.
 #[derive(Default)]
-pub(super) struct Staging(Mutex<Vec<Lane>>);
+pub(super) struct Staging(Mutex<Option<Blocks>>);
+
+struct Blocks {
+    /// Page-locked memory that all blocks are pieces of: one allocation takes less time than many.
+    memory: NonNull<u8>,
+    lanes: Vec<Lane>,
+}
+
+// SAFETY: the memory is used through the lanes only.
+unsafe impl Send for Blocks {}
 
 /// What one thread has.
 type Lane = [Stage; 2];
 
-/// A page-locked block, and the stream of the copies that use it.
+/// A block, and the stream of the copies that use it.
 struct Stage {
     block: NonNull<u8>,
     stream: StreamHandle,
@@ -41,32 +50,57 @@ struct Stage {
 // called with a stream from any thread on which its context is current.
 unsafe impl Send for Stage {}
 
-impl Stage {
-    fn new(context: &Context) -> Answer<Self> {
-        let block = memory::allocate_pinned(BLOCK_BYTES, context)?;
-        let mut stream = ptr::null_mut();
-        // SAFETY: `stream` is a place for the answer; the context is current.
-        let created = unsafe { driver::stream_create(&mut stream, NON_BLOCKING) };
-        if let Err(error) = context.answer(created) {
-            // SAFETY: allocated just now, used by nobody.
-            let _ = unsafe { memory::free_pinned(block, context) };
-            return Err(error);
+impl Blocks {
+    /// Blocks for `count` lanes.
+    fn new(count: usize, context: &Context) -> Answer<Self> {
+        let memory = memory::allocate_pinned(2 * count * BLOCK_BYTES, context)?;
+        let mut blocks = Self { memory, lanes: Vec::with_capacity(count) };
+        let stage = |number: usize| {
+            // SAFETY: there are `2 * count` blocks from `memory` on.
+            let block = unsafe { memory.add(number * BLOCK_BYTES) };
+            let mut stream = ptr::null_mut();
+            // SAFETY: `stream` is a place for the answer; the context is current.
+            context.answer(unsafe { driver::stream_create(&mut stream, NON_BLOCKING) })?;
+            Ok(Stage { block, stream })
+        };
+        for lane in 0..count {
+            let made = stage(2 * lane).and_then(|first| match stage(2 * lane + 1) {
+                Ok(second) => Ok([first, second]),
+                Err(error) => {
+                    first.close();
+                    Err(error)
+                }
+            });
+            match made {
+                Ok(lane) => blocks.lanes.push(lane),
+                Err(error) => {
+                    blocks.close(context);
+                    return Err(error);
+                }
+            }
         }
-        Ok(Self { block, stream })
+        Ok(blocks)
     }
 
+    /// Gives everything back. What that answers does not matter: the context, which goes next, gives back what it did
+    /// not.
+    fn close(self, context: &Context) {
+        self.lanes.into_iter().flatten().for_each(Stage::close);
+        // SAFETY: no copy uses it, as each job waits at its end, and no stage is left.
+        let _ = unsafe { memory::free_pinned(self.memory, context) };
+    }
+}
+
+impl Stage {
     /// Waits until no copy uses the block.
     fn wait(&self, job: &Job<'_>) -> Answer<()> {
         // SAFETY: the stream lives as long as the stage.
         job.context.stopped(unsafe { driver::stream_synchronize(self.stream) }, job.unfinished)
     }
 
-    /// Gives both back. What that answers does not matter: the context, which goes next, gives back what it did not.
-    fn close(self, context: &Context) {
-        // SAFETY: taken out just now, so it is destroyed once; nothing is queued, as each job waits at its end.
+    fn close(self) {
+        // SAFETY: this is the stage's end, so the stream is destroyed once; nothing is queued, as each job waits.
         let _ = unsafe { driver::stream_destroy(self.stream) };
-        // SAFETY: as above, no copy uses it.
-        let _ = unsafe { memory::free_pinned(self.block, context) };
     }
 }
 
@@ -83,25 +117,28 @@ impl Staging {
         context: &Context,
         unfinished: &(dyn Fn() -> Vec<Launched> + Sync),
     ) -> Answer<bool> {
-        let mut lanes = match self.0.try_lock() {
-            Ok(lanes) => lanes,
-            Err(TryLockError::Poisoned(lanes)) => lanes.into_inner(),
+        let mut held = match self.0.try_lock() {
+            Ok(held) => held,
+            Err(TryLockError::Poisoned(held)) => held.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(false),
         };
         let Some(cut) = Cut::new(copy) else { return Ok(false) };
-        let wanted = thread::available_parallelism().map_or(1, usize::from).min(LANES);
-        while lanes.len() < wanted {
-            match lane(context) {
-                Ok(lane) => lanes.push(lane),
-                // fewer will do, and without any the driver's own way
-                Err(ErrorKind::OutOfPinnedMemory { .. }) => break,
-                Err(error) => return Err(error),
+        let blocks = match &mut *held {
+            Some(blocks) => blocks,
+            none => {
+                let lanes = thread::available_parallelism().map_or(1, usize::from).min(LANES);
+                match Blocks::new(lanes, context) {
+                    Ok(blocks) => none.insert(blocks),
+                    // the driver's own way needs none
+                    Err(ErrorKind::OutOfPinnedMemory { .. }) => return Ok(false),
+                    Err(error) => return Err(error),
+                }
             }
-        }
+        };
         let next = AtomicUsize::new(0);
         let failed = AtomicBool::new(false);
         let job = Job { cut, next, failed, after, max_pitch, context, unfinished };
-        let Some((own, others)) = lanes.split_first_mut() else { return Ok(false) };
+        let Some((own, others)) = blocks.lanes.split_first_mut() else { return Ok(false) };
         thread::scope(|threads| {
             let mut started = Vec::with_capacity(others.len());
             for lane in others {
@@ -127,20 +164,12 @@ impl Staging {
 
     /// Gives the blocks back, or forgets them where their context cannot be used any more.
     pub(super) fn clear(&self, context: &Context) {
-        let lanes = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if !lanes.is_empty() && context.is_usable() && context.make_current().is_ok() {
-            lanes.into_iter().flatten().for_each(|stage| stage.close(context));
-        }
-    }
-}
-
-fn lane(context: &Context) -> Answer<Lane> {
-    let first = Stage::new(context)?;
-    match Stage::new(context) {
-        Ok(second) => Ok([first, second]),
-        Err(error) => {
-            first.close(context);
-            Err(error)
+        let blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(blocks) = blocks
+            && context.is_usable()
+            && context.make_current().is_ok()
+        {
+            blocks.close(context);
         }
     }
 }
