@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use cust::context::Context as Primary;
-use scoped_gpu::{Device, ErrorKind, Linear, Reset, linear, zeros};
+use scoped_gpu::{Device, ErrorKind, Linear, Rect, Reset, linear, pitched, zeros};
 
 /// The primary context is one for the whole process, so its tests take turns.
 static PRIMARY: Mutex<()> = Mutex::new(());
@@ -192,4 +192,32 @@ fn one_scope_on_all_devices() -> Result<()> {
     })?;
     ensure!(gathered == (0..all.len() as u32).map(|n| n * 10).collect::<Vec<_>>());
     Ok(())
+}
+
+/// Rows from each device to each other one, among them two that share a context and one that cannot reach a GPU, which
+/// are copied by way of the host.
+#[test]
+fn rows_go_from_each_device_to_each() -> Result<()> {
+    let _turn = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut devices = Device::all();
+    devices.extend([Device::host(), device(0)?, Device::cuda_primary(0)?, Device::cuda_primary(0)?]);
+    let all: Vec<&Device> = devices.iter().collect();
+    Device::scope_all(&all, |ctxs| {
+        for (n, from) in ctxs.iter().enumerate() {
+            let host: Vec<u16> = (0..15).map(|i| i + 100 * n as u16).collect();
+            for (m, to) in ctxs.iter().enumerate().filter(|(m, _)| *m != n) {
+                from.alloc((pitched::<u16>(5, 3),), |(mut source,)| {
+                    source.copy_from_host(&host)?;
+                    to.alloc((pitched::<u16>(400, 3),), |(mut target,)| {
+                        target.fill(9)?;
+                        target.rect_mut(Rect::new(2, 0, 5, 3)).copy_from(&source)?;
+                        ensure!(target.rect(Rect::new(2, 0, 5, 3)).to_vec()? == host, "{n} to {m}");
+                        ensure!(target.rect(Rect::new(7, 0, 393, 3)).to_vec()?.iter().all(|&x| x == 9));
+                        anyhow::Ok(())
+                    })
+                })?;
+            }
+        }
+        Ok(())
+    })
 }

@@ -38,8 +38,13 @@ fn main() -> Result<()> {
     println!("{:<50} {:>12} {:>12} {:>8}", "", "scoped-gpu", "peer", "ratio");
     // Cargo passes `--bench`; a filter in the usual place chooses parts by their name.
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let parts: [(&str, Part); 4] =
-        [("scopes", scopes), ("launches", launches), ("copies", copies), ("allocations", allocations)];
+    let parts: [(&str, Part); 5] = [
+        ("scopes", scopes),
+        ("launches", launches),
+        ("copies", copies),
+        ("pageable", pageable),
+        ("allocations", allocations),
+    ];
     for (_, part) in parts.iter().filter(|(name, _)| name.contains(&filter)) {
         part(&device)?;
     }
@@ -234,6 +239,45 @@ fn copy_rates<'ctx, T: Element>(
         },
     )?;
     Ok((to, back))
+}
+
+/// Copies that are waited for, between ordinary memory and the device; from 16 MiB on by way of page-locked blocks.
+fn pageable(device: &Device) -> Result<()> {
+    let raw = Raw::open()?;
+    for bytes in [4_usize << 10, 1 << 20, 64 << 20, 512 << 20] {
+        let mut host: Vec<u8> = (0..bytes).map(|index| (index * 31 % 251) as u8).collect();
+        let mut theirs = host.clone();
+        let their_device = raw.allocate(bytes)?;
+        let rounds = if bytes > 64 << 20 { 11 } else { ROUNDS.min(51) };
+        let (to, back) = device.scope(|ctx| {
+            ctx.alloc_linear(bytes, |mut array: Linear<u8>| {
+                let to = turns(
+                    rounds,
+                    || timed(|| Ok(array.copy_from_host(&host)?)),
+                    || {
+                        raw.make_current()?;
+                        timed(|| raw.copy_to_device(their_device, &theirs))
+                    },
+                )?;
+                let back = turns(
+                    rounds,
+                    || timed(|| Ok(array.copy_to_host(&mut host)?)),
+                    || {
+                        raw.make_current()?;
+                        timed(|| raw.copy_to_host(&mut theirs, their_device))
+                    },
+                )?;
+                anyhow::Ok((to, back))
+            })
+        })?;
+        ensure!(host == theirs, "the copies differ");
+        raw.make_current()?;
+        raw.release(their_device)?;
+        let name = |way: &str| format!("pageable copy {way}, {} KiB; peer: cuMemcpy", bytes >> 10);
+        line(&name("to the device"), to.0, Some(to.1), None);
+        line(&name("to the host"), back.0, Some(back.1), None);
+    }
+    Ok(())
 }
 
 /// Memory for a moment: the pool against the driver.

@@ -86,6 +86,23 @@ impl Raw {
         checked("cuMemFree", unsafe { sys::cuMemFree_v2(device) })
     }
 
+    pub fn release(&self, device: u64) -> Result<()> {
+        // SAFETY: it came from `allocate`, and nothing uses it any more.
+        checked("cuMemFree", unsafe { sys::cuMemFree_v2(device) })
+    }
+
+    /// Copies ordinary memory to device memory that has room for it, and waits.
+    pub fn copy_to_device(&self, device: u64, host: &[u8]) -> Result<()> {
+        // SAFETY: both sides have this many bytes; the call returns when `host` was read.
+        checked("copy", unsafe { sys::cuMemcpyHtoD_v2(device, host.as_ptr().cast(), host.len()) })
+    }
+
+    /// Copies device memory of at least as many bytes to ordinary memory, and waits.
+    pub fn copy_to_host(&self, host: &mut [u8], device: u64) -> Result<()> {
+        // SAFETY: as above.
+        checked("copy", unsafe { sys::cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), device, host.len()) })
+    }
+
     pub fn allocate_and_free(&self, bytes: usize) -> Result<()> {
         let mut address = 0;
         // SAFETY: `address` is a place for the answer, the context is current.

@@ -345,7 +345,7 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
 
     /// A new stream that does not synchronise with any other.
     fn create_stream(&self) -> Answer<StreamId>;
-    /// Destroys a stream on which nothing is queued.
+    /// Destroys a stream on which nothing is queued, and not before waits for it that other threads have begun are over.
     fn destroy_stream(&self, stream: StreamId) -> Answer<()>;
     /// Waits until everything queued on the stream has stopped (B3); returns its first fault (B5).
     fn wait_stream(&self, stream: StreamId) -> Answer<()>;
@@ -367,6 +367,19 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// # Safety
     /// C1, C3.
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()>;
+    /// From how many bytes on a copy from or to ordinary host memory that is waited for is worth [`Self::copy_staged`];
+    /// `None`: never.
+    fn staged_bytes(&self) -> Option<usize> {
+        None
+    }
+    /// Does a copy after `mark`, through page-locked memory of its own. One side is host memory without gaps between
+    /// rows. The copy has stopped when this returns, whatever it returns. `false`: nothing was done; `copy` does it.
+    ///
+    /// # Safety
+    /// C1, C3.
+    unsafe fn copy_staged(&self, _mark: MarkId, _copy: &Copy) -> Answer<bool> {
+        Ok(false)
+    }
     /// What another backend of the same kind needs to copy from this context; `None`: it cannot.
     fn peer(&self) -> Option<Peer> {
         None
@@ -403,6 +416,8 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// Throws away everything the context holds and tries to make it work again. Nothing of it may be used afterwards
     /// (the caller has exclusive access and no scope is open).
     fn reset(&self) -> Reset;
+    /// Gives back what the backend holds for itself, before it goes. Nothing is queued, and nothing is called after it.
+    fn close(&self) {}
     /// Who else can use, and reset, the context.
     fn ownership(&self) -> Ownership;
     /// As `reset`, and throws away what others hold in a context that is shared with them.

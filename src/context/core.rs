@@ -173,7 +173,7 @@ impl Core {
                 Ok(())
             }
             Err(ErrorKind::Poisoned { .. }) => Ok(()),
-            // Ended by another thread, which waited for it first.
+            // Ended by another thread, which waited for it first. One that does so during the wait waits for this one.
             Err(ErrorKind::Foreign { .. }) if !self.ledger().has_stream(stream) => Ok(()),
             other => other,
         }
@@ -315,7 +315,7 @@ impl Core {
 }
 
 /// An error of the backend in a call at `here`; a fault at its launch's line.
-fn blamed(kind: ErrorKind, here: &'static Location<'static>) -> Error {
+pub(crate) fn blamed(kind: ErrorKind, here: &'static Location<'static>) -> Error {
     let location = match &kind {
         ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(here),
         _ => here,

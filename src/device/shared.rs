@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::sync::Mutex;
+use std::thread;
 
 use crate::backend::{Answer, Backend, Reset};
 use crate::context::core::lock;
@@ -46,8 +47,20 @@ pub(crate) struct Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: the device is gone, and with it every scope that could use its memory.
-        unsafe { self.clear_pool() };
+        let give_back = || {
+            // SAFETY: the device is gone, and with it every scope that could use its memory.
+            unsafe { self.clear_pool() };
+            self.backend.close();
+        };
+        // A device in a thread's local storage goes when its thread does, and the driver may have put away by then what
+        // it keeps for the thread. Another thread can give back; a context that others use would keep it all.
+        if !matches!(self.backend.make_current(), Err(ErrorKind::Driver { .. })) {
+            return give_back();
+        }
+        thread::scope(|threads| {
+            // Where no thread can be had, what is left goes with its context.
+            let _ = thread::Builder::new().spawn_scoped(threads, give_back);
+        });
     }
 }
 

@@ -8,12 +8,17 @@ use crate::memory::{
     ViewMut,
 };
 use crate::transfer::plan::{self, HostSide};
-use crate::transfer::{contents, peer};
+use crate::transfer::{contents, peer, staged};
 
 /// Copies a region to host memory and waits for it.
 #[track_caller]
 pub(super) fn read<T: Element>(core: &Core, region: &Region<'_>, host: &mut [T]) -> Result<(), Error> {
     let side = HostSide::writing(host);
+    let copy = plan::download::<T>(region, &side)?;
+    // SAFETY: `host` is borrowed mutably until this function returns, and the copy has stopped by then (C3).
+    if unsafe { staged::copy(core, region, &copy, false) }? {
+        return Ok(());
+    }
     // SAFETY: `host` is borrowed mutably until this function returns, and the wait below has stopped the copy (B3),
     // whatever it returns; so nobody else touches it while the copy may run (C3).
     let queued = unsafe { plan::to_host::<T>(core, core.stream, region, side) };
@@ -24,6 +29,12 @@ pub(super) fn read<T: Element>(core: &Core, region: &Region<'_>, host: &mut [T])
 #[track_caller]
 pub(super) fn write<T: Element>(core: &Core, region: &Region<'_>, host: &[T]) -> Result<(), Error> {
     let side = HostSide::reading(host);
+    let copy = plan::upload::<T>(region, &side)?;
+    // SAFETY: `host` is borrowed until this function returns, and the copy has stopped by then (C3).
+    if unsafe { staged::copy(core, region, &copy, true) }? {
+        contents::note(core, region, host);
+        return Ok(());
+    }
     // SAFETY: `host` is borrowed until this function returns, so nobody writes it, and the wait below has stopped the
     // copy (B3), whatever it returns (C3).
     let queued = unsafe { plan::from_host::<T>(core, core.stream, region, side) };

@@ -3,10 +3,15 @@
 
 use std::any::TypeId;
 
+use rayon::prelude::*;
+
 use crate::backend::Contents;
 use crate::context::core::Core;
 use crate::element::Element;
 use crate::memory::Region;
+
+/// Elements that one thread looks through at a time.
+const PART: usize = 1 << 16;
 
 /// Notes the range of integers that were uploaded to the whole of an allocation. A device whose launches have no use for
 /// it has it for the verdicts.
@@ -26,10 +31,13 @@ fn range<T: Element>(host: &[T]) -> Option<Contents> {
         ($($integer:ty),+) => {$(
             if TypeId::of::<T>() == TypeId::of::<$integer>() {
                 let host: &[$integer] = bytemuck::cast_slice(host);
-                // a loop that compilers make vectors of, which `Iterator::min` is not
-                let widest = (<$integer>::MAX, <$integer>::MIN);
-                let (min, max) = host.iter().fold(widest, |(min, max), x| (min.min(*x), max.max(*x)));
-                return (!host.is_empty()).then_some(Contents {
+                // A byte's range is small enough as it is, and reading bytes would take longer than copying them.
+                let (min, max) = match size_of::<$integer>() {
+                    _ if host.is_empty() => return None,
+                    1 => (<$integer>::MIN, <$integer>::MAX),
+                    _ => extremes(host, (<$integer>::MAX, <$integer>::MIN)),
+                };
+                return Some(Contents {
                     bytes: size_of::<$integer>() as u32,
                     signed: <$integer>::MIN != 0,
                     min: i128::from(min),
@@ -42,6 +50,14 @@ fn range<T: Element>(host: &[T]) -> Option<Contents> {
     None
 }
 
+/// The least and the greatest element; `none` without any. In parallel, so that it takes no longer than the copy.
+fn extremes<T: Ord + Copy + Send + Sync>(host: &[T], none: (T, T)) -> (T, T) {
+    let both = |a: (T, T), b: (T, T)| (a.0.min(b.0), a.1.max(b.1));
+    // by value: by reference it is not vectorised
+    let of = |part: &[T]| part.iter().fold(none, |found, &x| both(found, (x, x)));
+    if host.len() <= PART { of(host) } else { host.par_chunks(PART).map(of).reduce(|| none, both) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,8 +67,10 @@ mod tests {
         let known = |bytes, signed, min, max| Some(Contents { bytes, signed, min, max });
         assert_eq!(range(&[3_i32, -7, 12]), known(4, true, -7, 12));
         assert_eq!(range(&[u64::MAX, 1]), known(8, false, 1, i128::from(u64::MAX)));
-        assert_eq!(range::<u32>(&[]), None);
-        assert_eq!(range(&[1_u8]), None);
+        assert_eq!(range(&[7_u8, 9]), known(1, false, 0, 255));
+        let long: Vec<i32> = (0..3 * PART as i32 + 5).map(|i| i - 1000).collect();
+        assert_eq!(range(&long), known(4, true, -1000, 3 * PART as i128 - 996));
+        assert_eq!(range::<u8>(&[]), None);
         assert_eq!(range(&[1.0_f32]), None);
         assert_eq!(range(&[[1_i32, 2]]), None);
     }

@@ -5,3 +5,4 @@ pub(crate) mod contents;
 mod convert;
 mod peer;
 pub(crate) mod plan;
+mod staged;

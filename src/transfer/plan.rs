@@ -50,6 +50,32 @@ fn host_side(host: &HostSide, row_bytes: usize) -> Side {
     Side { place: Place::Host(host.pointer), pitch: row_bytes, slice_pitch: 0 }
 }
 
+/// The copy of host memory, row after row without gaps, to a region of as many bytes.
+#[track_caller]
+pub(crate) fn upload<T: Element>(to: &Region<'_>, host: &HostSide) -> Result<Copy, Error> {
+    same_size("copy from the host", to.bytes(), host.bytes, size_of::<T>())?;
+    Ok(Copy {
+        dst: device_side(to),
+        src: host_side(host, to.row_bytes),
+        row_bytes: to.row_bytes,
+        rows: to.rows,
+        slices: 1,
+    })
+}
+
+/// The copy of a region to host memory of as many bytes, row after row without gaps.
+#[track_caller]
+pub(crate) fn download<T: Element>(from: &Region<'_>, host: &HostSide) -> Result<Copy, Error> {
+    same_size("copy to the host", from.bytes(), host.bytes, size_of::<T>())?;
+    Ok(Copy {
+        dst: host_side(host, from.row_bytes),
+        src: device_side(from),
+        row_bytes: from.row_bytes,
+        rows: from.rows,
+        slices: 1,
+    })
+}
+
 /// Queues a copy from host memory, row after row without gaps on the host.
 ///
 /// # Safety
@@ -61,14 +87,7 @@ pub(crate) unsafe fn from_host<T: Element>(
     to: &Region<'_>,
     host: HostSide,
 ) -> Result<(), Error> {
-    same_size("copy from the host", to.bytes(), host.bytes, size_of::<T>())?;
-    let copy = Copy {
-        dst: device_side(to),
-        src: host_side(&host, to.row_bytes),
-        row_bytes: to.row_bytes,
-        rows: to.rows,
-        slices: 1,
-    };
+    let copy = upload::<T>(to, &host)?;
     // SAFETY: C3 is the caller's; `to` holds C1 for the device side, and the sizes agree.
     unsafe { queue(core, stream, copy, Some(to), None) }
 }
@@ -84,14 +103,7 @@ pub(crate) unsafe fn to_host<T: Element>(
     from: &Region<'_>,
     host: HostSide,
 ) -> Result<(), Error> {
-    same_size("copy to the host", from.bytes(), host.bytes, size_of::<T>())?;
-    let copy = Copy {
-        dst: host_side(&host, from.row_bytes),
-        src: device_side(from),
-        row_bytes: from.row_bytes,
-        rows: from.rows,
-        slices: 1,
-    };
+    let copy = download::<T>(from, &host)?;
     // SAFETY: C3 is the caller's; `from` holds C1 for the device side, and the sizes agree.
     unsafe { queue(core, stream, copy, None, Some(from)) }
 }

@@ -162,7 +162,7 @@ const TESTS: &[Test] = &[
     test!(panic_stays_and_cleanup_is_beside_it).shows(&[15]),
     test!(one_of_two_devices_fails).shows(&[14]),
     test!(several_causes_are_one_error).shows(&[13]),
-    test!(reset_after_a_fault),
+    test!(reset_after_a_fault).resets(),
     test!(failed_order_between_streams_forgets_no_use).only_host().shows(&[13]),
 ];
 

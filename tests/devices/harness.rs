@@ -6,6 +6,8 @@ use anyhow::{Context as _, ensure};
 use libtest_mimic::{Failed, Trial};
 use scoped_gpu::{Device, Error, HostOptions};
 
+use crate::free;
+
 /// Names the devices that must be there, separated by commas.
 const REQUIRE: &str = "SCOPED_GPU_REQUIRE";
 
@@ -26,11 +28,12 @@ pub struct Test {
     run: fn(&mut Case) -> anyhow::Result<()>,
     only_host: bool,
     apart: bool,
+    resets: bool,
 }
 
 impl Test {
     pub const fn new(name: &'static str, run: fn(&mut Case) -> anyhow::Result<()>) -> Self {
-        Self { name, acceptance: &[], run, only_host: false, apart: false }
+        Self { name, acceptance: &[], run, only_host: false, apart: false, resets: false }
     }
 
     /// The numbers of the acceptance cases that this one shows.
@@ -48,6 +51,12 @@ impl Test {
     /// A case that can end a process on a GPU, and therefore has one of its own there.
     pub const fn apart(mut self) -> Self {
         self.apart = true;
+        self
+    }
+
+    /// A case that resets its device, which therefore cannot share its context with others.
+    pub const fn resets(mut self) -> Self {
+        self.resets = true;
         self
     }
 }
@@ -71,6 +80,8 @@ pub enum Kind {
     Strict,
     /// The first CUDA device.
     Cuda,
+    /// The same in its primary context, which cases share when free memory is watched.
+    CudaPrimary,
 }
 
 const KINDS: [Kind; 4] = [Kind::Host, Kind::Hostile, Kind::Strict, Kind::Cuda];
@@ -81,7 +92,7 @@ impl Kind {
             Self::Host => "host",
             Self::Hostile => "hostile",
             Self::Strict => "strict",
-            Self::Cuda => "cuda:0",
+            Self::Cuda | Self::CudaPrimary => "cuda:0",
         }
     }
 
@@ -90,6 +101,7 @@ impl Kind {
             Self::Host => Ok(Device::host()),
             Self::Hostile | Self::Strict => Ok(Device::host_with(self.options())),
             Self::Cuda => Device::cuda(0),
+            Self::CudaPrimary => Device::cuda_primary(0),
         }
     }
 
@@ -97,7 +109,7 @@ impl Kind {
         match self {
             Self::Hostile => HostOptions::new().hostile(HOSTILE_SEED),
             Self::Strict => HostOptions::new().strict(),
-            Self::Host | Self::Cuda => HostOptions::new(),
+            Self::Host | Self::Cuda | Self::CudaPrimary => HostOptions::new(),
         }
     }
 }
@@ -110,6 +122,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// A device in the first GPU's primary context.
+    pub fn shared_context() -> Result<Device, Error> {
+        Kind::CudaPrimary.open()
+    }
+
     /// Another device of the same kind.
     pub fn another(&self) -> Result<Device, Error> {
         self.kind.open()
@@ -117,7 +134,7 @@ impl Case {
 
     /// Whether kernels are interpreted, so that every instruction rounds as PTX says.
     pub fn is_host(&self) -> bool {
-        self.kind != Kind::Cuda
+        !matches!(self.kind, Kind::Cuda | Kind::CudaPrimary)
     }
 
     /// The options of this kind of host device, for a case that adds some.
@@ -151,6 +168,10 @@ pub fn trials(chapters: &'static [Chapter]) -> Vec<Trial> {
                 trials.push(Trial::test(name, run).with_ignored_flag(absent));
             }
         }
+        if kind == Kind::Cuda && free::is_watched() {
+            let control = || free::a_leak_is_noticed().map_err(|error| Failed::from(format!("{error:#}")));
+            trials.push(Trial::test("cuda:0::free::a_leak_is_noticed", control).with_ignored_flag(absent));
+        }
     }
     let unknown = required.iter().filter(|name| !KINDS.iter().any(|kind| kind.name().starts_with(*name)));
     for name in unknown {
@@ -165,10 +186,16 @@ const ALONE: &str = "SCOPED_GPU_TRIAL";
 
 fn run(kind: Kind, test: &Test, name: &str) -> anyhow::Result<()> {
     let numbers = test.acceptance.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let result = if test.apart && kind == Kind::Cuda && std::env::var_os(ALONE).is_none() {
-        run_apart(name)
-    } else {
-        run_here(kind, test)
+    let alone = std::env::var_os(ALONE).is_some();
+    let result = match kind {
+        // A process that ends gives everything back, so that much is looked at from outside only.
+        Kind::Cuda if test.apart && !alone && free::is_watched() => free::settles(|| run_apart(name)),
+        Kind::Cuda if test.apart && !alone => run_apart(name),
+        Kind::Cuda if free::is_watched() && !alone => {
+            let kind = if test.resets { Kind::Cuda } else { Kind::CudaPrimary };
+            free::settles(|| run_here(kind, test))
+        }
+        kind => run_here(kind, test),
     };
     match numbers.as_str() {
         "" => result,

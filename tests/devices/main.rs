@@ -8,6 +8,7 @@ mod cleanup;
 mod errors;
 mod fault;
 mod fill;
+mod free;
 mod harness;
 mod kernels_checks;
 mod kernels_own;

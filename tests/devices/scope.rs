@@ -215,7 +215,7 @@ fn device_in_a_thread_local(case: &mut Case) -> anyhow::Result<()> {
 /// Ten pitched arrays of 801 × 802, each read ten times; the same a hundred times over.
 fn ten_arrays_a_hundred_times(case: &mut Case) -> anyhow::Result<()> {
     // nothing that makes the other host devices different takes part in it
-    let runs = if matches!(case.kind, Kind::Host | Kind::Cuda) { 100 } else { 5 };
+    let runs = if matches!(case.kind, Kind::Host | Kind::Cuda | Kind::CudaPrimary) { 100 } else { 5 };
     let mut host = vec![0u8; 801 * 802];
     for run in 0..runs {
         case.device.scope(|ctx| {
@@ -271,8 +271,8 @@ const TESTS: &[Test] = &[
     test!(scopes_on_several_threads).shows(&[18]),
     test!(drops_beside_another_device).shows(&[18]),
     test!(forgotten_buffers_are_given_back).shows(&[19]),
-    test!(reset_between_scopes),
-    test!(stale_handle_frees_nothing).shows(&[11]),
+    test!(reset_between_scopes).resets(),
+    test!(stale_handle_frees_nothing).shows(&[11]).resets(),
     test!(device_in_a_thread_local).shows(&[20]),
     test!(ten_arrays_a_hundred_times).shows(&[16]),
     test!(library_function_borrows_the_context),

@@ -3,7 +3,8 @@
 
 use std::fmt::Debug;
 
-use scoped_gpu::{Context, Element, Error, Rect, linear, pitched, pitched_3d, zeros};
+use anyhow::ensure;
+use scoped_gpu::{Context, Element, Error, Linear, Pinned, Rect, linear, pitched, pitched_3d, zeros};
 
 use crate::harness::{Case, Chapter, Test, test};
 use crate::padding::Padding;
@@ -247,6 +248,87 @@ fn megabytes(case: &mut Case) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// From here on a CUDA device has a way of its own for ordinary host memory.
+const LARGE: usize = 16 << 20;
+
+/// Bytes of which no two megabytes are alike.
+fn noise(bytes: usize) -> Vec<u8> {
+    let words: Vec<u64> = (0..bytes as u64 / 8 + 1).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    bytemuck::cast_slice(&words)[..bytes].to_vec()
+}
+
+/// Around the length from which copies are large, in one row and in several, short and long; and on two threads at once.
+fn large_copies(case: &mut Case) -> anyhow::Result<()> {
+    let host = noise(3 * LARGE / 2 + 12_345);
+    case.device.scope(|ctx| {
+        for len in [LARGE - 1, LARGE, LARGE + 1, host.len()] {
+            ctx.alloc_linear(len, |mut x: Linear<u8>| {
+                x.copy_from_host(&host[..len])?;
+                ensure!(x.to_vec()? == host[..len], "{len} bytes");
+                x.slice_mut(5..len).copy_from_host(&host[..len - 5])?;
+                let back = x.to_vec()?;
+                ensure!(back[..5] == host[..5] && back[5..] == host[..len - 5], "{len} bytes but 5");
+                Ok(())
+            })?;
+        }
+        for (width, height) in [(1000, 18_000), (100_000, 180), ((3 << 20) + 5, 6)] {
+            let host = &host[..width * height];
+            ctx.alloc((pitched::<u8>(width + 1, height),), |(mut image,)| {
+                image.fill(77)?;
+                let inside = Rect::new(1, 0, width, height);
+                image.rect_mut(inside).copy_from_host(host)?;
+                ensure!(image.rect(inside).to_vec()? == host, "{width} × {height}");
+                let column = image.rect(Rect::new(0, 0, 1, height)).to_vec()?;
+                ensure!(column.iter().all(|&byte| byte == 77), "{width} × {height}: the column beside it");
+                Ok(())
+            })?;
+        }
+        let both = std::thread::scope(|threads| {
+            let copy = || {
+                let mut x = ctx.buffer::<u8>(host.len())?;
+                x.copy_from_host(&host)?;
+                x.to_vec()
+            };
+            [threads.spawn(copy), threads.spawn(copy)].map(|thread| thread.join().expect("no panic"))
+        });
+        for back in both {
+            ensure!(back? == host, "one of two threads");
+        }
+        ctx.pinned(host.len(), |mut pinned: Pinned<u8>| {
+            let mut x = ctx.buffer::<u8>(host.len())?;
+            pinned.copy_from_slice(&host);
+            x.copy_from_host(&pinned)?;
+            pinned.fill(0);
+            x.copy_to_host(&mut pinned)?;
+            ensure!(*pinned == *host, "through page-locked memory");
+            Ok(())
+        })
+    })
+}
+
+/// A large copy follows what any stream has queued on its array, and is followed by what is queued later.
+fn large_copies_are_in_order(case: &mut Case) -> anyhow::Result<()> {
+    let host = noise(LARGE);
+    let mut back = vec![0; LARGE];
+    case.device.scope(|ctx| {
+        ctx.alloc((zeros::<u8>(LARGE), zeros::<u8>(LARGE)), |(mut x, mut y)| {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                stream.fill(&mut x, 3)?;
+                ensure!(x.to_vec()?.iter().all(|&byte| byte == 3), "after a fill on another stream");
+                stream.fill(&mut x, 4)?;
+                x.copy_from_host(&host)?;
+                stream.copy_from(&mut y, &x)?;
+                drop(stream.copy_to_host(&y, &mut back)?);
+                y.fill(5)?;
+                anyhow::Ok(())
+            })
+        })
+    })?;
+    ensure!(back == host, "what a stream copied after an upload");
+    Ok(())
+}
+
 const TESTS: &[Test] = &[
     test!(every_element_type),
     test!(structure_of_the_callers),
@@ -257,6 +339,8 @@ const TESTS: &[Test] = &[
     test!(random_rectangles_against_a_loop).shows(&[36]),
     test!(padding_is_never_written).shows(&[36]),
     test!(megabytes),
+    test!(large_copies).shows(&[25]),
+    test!(large_copies_are_in_order).shows(&[25]),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "transfer", tests: TESTS };

@@ -25,6 +25,7 @@ part() {
 
 part devices 300 '^test result' ./devices cuda:0 --test-threads 1
 part devices_threads 300 '^test result' ./devices cuda:0
+part free_memory 300 '^test result' env SCOPED_GPU_MEMORY=1 ./devices cuda:0 --test-threads 1
 part cuda 100 '^test result' ./cuda --test-threads 1
 part launches_planted 200 '^test result' ./launches cuda:0::planted
 part launches_same 400 '^test result' ./launches cuda:0::same --test-threads 1

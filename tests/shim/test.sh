@@ -9,4 +9,5 @@ cargo test -p scoped-gpu-shim
 cargo test --features cuda --lib -- backend::cuda
 SCOPED_GPU_REQUIRE=cuda:0 cargo test --features cuda --test devices -- cuda:0 "$@"
 SCOPED_GPU_REQUIRE=cuda:0 SCOPED_GPU_INPUTS=300 cargo test --features cuda --test launches -- cuda:0
+SCOPED_GPU_MEMORY=1 SCOPED_GPU_REQUIRE=cuda:0 cargo test --features cuda --test devices -- cuda:0 --test-threads 1 "$@"
 SCOPED_GPU_SHIM_DEVICES=3 cargo test --features cuda --test cuda

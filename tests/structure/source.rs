@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file under `src/`.
+/// A file under `src/`, or another folder.
 pub struct Source {
-    /// Its path below `src/`, with `/`.
+    /// Its path below `src/`, or the folder asked for, with `/`.
     pub path: String,
     pub text: String,
     /// The text with comments, strings and characters blanked out; offsets stay.
@@ -30,9 +30,14 @@ impl Source {
     }
 }
 
-/// All sources, ordered by path.
+/// All sources of the crate, ordered by path.
 pub fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    sources_below("src")
+}
+
+/// All sources below a folder of the package, ordered by path.
+pub fn sources_below(folder: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut paths = Vec::new();
     collect(&root, &mut paths);
     paths.sort();

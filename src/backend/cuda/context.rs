@@ -128,6 +128,8 @@ impl Context {
         let current = unsafe { driver::context_set_current(handle) };
         match current {
             Err(_) if self.has_ended() => Ok(()),
+            // A fault answers every call of the process, so also the one that follows, which knows whose it may be.
+            Err(failure) if meaning(failure.code) == Meaning::Ended => Ok(()),
             other => self.answer(other),
         }
     }
@@ -141,7 +143,8 @@ impl Context {
         // SAFETY: a primary context's handle stays valid to ask about while it is retained, as it is until `drop`.
         let asked = unsafe { driver::context_id(handle, &mut id) };
         let same = asked.is_ok() && id == self.id.load(Ordering::Acquire);
-        if same || matches!(&*self.end(), Some(End::Fault(_))) {
+        let faulted = asked.is_err_and(|failure| meaning(failure.code) == Meaning::Ended);
+        if same || faulted || matches!(&*self.end(), Some(End::Fault(_))) {
             return Ok(());
         }
         self.set_end(Some(End::Lost));

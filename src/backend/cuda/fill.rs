@@ -39,7 +39,7 @@ pub(super) struct Kernels(Mutex<Option<Wide>>);
 struct Wide {
     by_8: Arc<Function>,
     by_16: Arc<Function>,
-    _module: Loaded,
+    module: Loaded,
 }
 
 impl Kernels {
@@ -53,16 +53,23 @@ impl Kernels {
                 none.insert(Wide {
                     by_8: Arc::new(module.look_up("fill_pitched_u64", context)?),
                     by_16: Arc::new(module.look_up("fill_pitched_u128", context)?),
-                    _module: module,
+                    module,
                 })
             }
         };
         Ok(Arc::clone(if bytes == 8 { &wide.by_8 } else { &wide.by_16 }))
     }
 
-    /// Forgets them; the context that held them is gone.
-    pub(super) fn clear(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    /// Gives them back, or forgets them where their context cannot be used any more. No fill is queued.
+    pub(super) fn clear(&self, context: &Context) {
+        let wide = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(wide) = wide
+            && context.is_usable()
+            && context.make_current().is_ok()
+        {
+            // What this answers does not matter: a context of the device's own goes next, with all that it holds.
+            let _ = wide.module.unload(context);
+        }
     }
 }
 

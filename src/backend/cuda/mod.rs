@@ -18,6 +18,7 @@ mod memory;
 mod module;
 mod records;
 mod report;
+mod staging;
 mod stream;
 mod table;
 mod transfer;
@@ -34,6 +35,7 @@ use self::mark::Marks;
 use self::module::Modules;
 use self::records::Spares;
 use self::report::Checked;
+use self::staging::Staging;
 use self::stream::{Streams, Unfinished};
 use super::{
     AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, FunctionId, HostFunction, LaunchCall, MarkId,
@@ -51,6 +53,7 @@ pub(crate) struct CudaBackend {
     modules: Modules,
     fill: fill::Kernels,
     spares: Spares,
+    staging: Staging,
     /// Ids given out so far, of all sorts together.
     ids: AtomicU64,
 }
@@ -85,6 +88,7 @@ impl CudaBackend {
             modules: Modules::default(),
             fill: fill::Kernels::default(),
             spares: Spares::default(),
+            staging: Staging::default(),
             ids: AtomicU64::new(0),
         })
     }
@@ -143,8 +147,9 @@ impl CudaBackend {
         self.streams.clear();
         self.marks.clear();
         self.modules.clear();
-        self.fill.clear();
+        self.fill.clear(&self.context);
         self.spares.clear(&self.context);
+        self.staging.clear(&self.context);
     }
 }
 
@@ -266,6 +271,18 @@ impl Backend for CudaBackend {
         unsafe { transfer::copy(copy, self.info.limits.max_pitch, &stream, &self.context) }
     }
 
+    fn staged_bytes(&self) -> Option<usize> {
+        Some(staging::LEAST_BYTES)
+    }
+
+    unsafe fn copy_staged(&self, after: MarkId, copy: &Copy) -> Answer<bool> {
+        self.context.alive()?;
+        let after = self.marks.get(after)?;
+        let unfinished = || self.modules.named(&self.streams.unfinished());
+        // SAFETY: C1, C3, C4 are the caller's.
+        unsafe { self.staging.copy(copy, after, self.info.limits.max_pitch, &self.context, &unfinished) }
+    }
+
     fn peer(&self) -> Option<Peer> {
         let handle = self.context.handle();
         (!handle.is_null()).then(|| Peer(handle.expose_provenance() as u64))
@@ -275,7 +292,7 @@ impl Backend for CudaBackend {
         self.context.alive()?;
         let stream = self.streams.get(stream)?;
         // SAFETY: as this function's caller vouches.
-        unsafe { transfer::copy_from_peer(copy, &stream, &self.context) }
+        unsafe { transfer::copy_from_peer(copy, self.info.limits.max_pitch, &stream, &self.context) }
     }
 
     unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()> {
@@ -338,6 +355,10 @@ impl Backend for CudaBackend {
         })
     }
 
+    fn close(&self) {
+        self.forget();
+    }
+
     fn ownership(&self) -> Ownership {
         self.context.ownership()
     }
@@ -364,6 +385,9 @@ fn refuse(launch: &LaunchCall<'_>) -> Answer<()> {
     };
     Err(ErrorKind::NotSupported { message: format!("kernel `{}`: {what}", launch.kernel) })
 }
+
+#[cfg(test)]
+mod tests;
 
 impl Drop for CudaBackend {
     fn drop(&mut self) {

@@ -173,7 +173,7 @@ impl Loaded {
     }
 
     /// Unloads it. No launch of it is queued (the contract of `unload`), and nobody uses it again.
-    fn unload(&self, context: &Context) -> Answer<()> {
+    pub(super) fn unload(&self, context: &Context) -> Answer<()> {
         // SAFETY: it was taken out of its table just now, so it is unloaded once, and no launch of it is queued.
         let unloaded = unsafe { driver::module_unload(self.handle) };
         quiet(context, context.answer(unloaded))

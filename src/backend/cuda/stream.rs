@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::panic::Location;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use super::context::Context;
 use super::driver::{self, StreamHandle};
@@ -145,9 +146,19 @@ impl Streams {
         spares: &Spares,
         context: &Context,
     ) -> Answer<()> {
-        let Some(stream) = self.0.remove(id.0) else { return Ok(()) };
+        let Some(mut found) = self.0.remove(id.0) else { return Ok(()) };
+        // Another thread may have found it before and wait for it. Nobody finds it any more, and what was queued on it
+        // was waited for, so that wait is about to end.
+        let stream = loop {
+            match Arc::try_unwrap(found) {
+                Ok(stream) => break stream,
+                Err(shared) => found = shared,
+            }
+            thread::yield_now();
+        };
         stream.records.release(spares);
-        // SAFETY: taken out of the map just now, so it is destroyed once; by C4 nobody uses the id any more.
+        // SAFETY: taken out of the map just now, so it is destroyed once; this is the only reference to it, so nobody
+        // uses its handle.
         let destroyed = unsafe { driver::stream_destroy(stream.handle) };
         quiet(context, context.answer_after(destroyed, || modules.named(&self.unfinished())))
     }

@@ -25,7 +25,7 @@ pub(super) unsafe fn copy(copy: &Copy, max_pitch: usize, stream: &Stream, contex
 }
 
 /// The same bytes as one row where nothing lies between the rows on both sides.
-fn dense(copy: Copy) -> Copy {
+pub(super) fn dense(copy: Copy) -> Copy {
     let Copy { dst, src, mut row_bytes, mut rows, mut slices } = copy;
     let both = |layout: &dyn Fn(&Side) -> bool| layout(&dst) && layout(&src);
     if rows > 1 && both(&|side| side.pitch == row_bytes) {
@@ -37,9 +37,11 @@ fn dense(copy: Copy) -> Copy {
     Copy { dst, src, row_bytes, rows, slices }
 }
 
+/// Queues the calls of a copy.
+///
 /// # Safety
 /// C1, C3.
-unsafe fn queue(copy: &Copy, max_pitch: usize, stream: StreamHandle) -> Driver<()> {
+pub(super) unsafe fn queue(copy: &Copy, max_pitch: usize, stream: StreamHandle) -> Driver<()> {
     let &Copy { dst, src, row_bytes, rows, slices } = copy;
     let wide = |side: &Side| rows > 1 && side.pitch > max_pitch;
     if wide(&dst) || wide(&src) {
@@ -90,7 +92,7 @@ unsafe fn queue(copy: &Copy, max_pitch: usize, stream: StreamHandle) -> Driver<(
 }
 
 /// The side from a row of a slice on.
-fn advanced(side: &Side, slice: usize, row: usize) -> Side {
+pub(super) fn advanced(side: &Side, slice: usize, row: usize) -> Side {
     let offset = slice * side.slice_pitch + row * side.pitch;
     let place = match side.place {
         Place::Device(address) => Place::Device(address + offset as u64),
@@ -189,12 +191,25 @@ fn slices_of(copy: &Copy) -> Memcpy3d {
 ///
 /// # Safety
 /// C1 on both sides; the peer's context stays until the copy has stopped.
-pub(super) unsafe fn copy_from_peer(copy: &PeerCopy, stream: &Stream, context: &Context) -> Answer<()> {
+pub(super) unsafe fn copy_from_peer(
+    copy: &PeerCopy,
+    max_pitch: usize,
+    stream: &Stream,
+    context: &Context,
+) -> Answer<()> {
     let &PeerCopy { dst, dst_pitch, src, src_pitch, row_bytes, rows, peer: Peer(peer) } = copy;
     let dense = rows == 1 || (dst_pitch == row_bytes && src_pitch == row_bytes);
     let (row_bytes, rows) = if dense { (row_bytes * rows, 1) } else { (row_bytes, rows) };
     // The peer is a backend of this kind, so the number is its context's handle.
     let theirs: ContextHandle = ptr::with_exposed_provenance_mut(peer as usize);
+    if theirs == context.handle() {
+        // Two devices in one primary context: nothing is between them.
+        let side = |address, pitch| Side { place: Place::Device(address), pitch, slice_pitch: 0 };
+        let within =
+            Copy { dst: side(dst, dst_pitch), src: side(src, src_pitch), row_bytes, rows, slices: 1 };
+        // SAFETY: the same bytes, which the caller vouches for; two live arrays do not overlap.
+        return context.answer(unsafe { queue(&within, max_pitch, stream.handle()) });
+    }
     for row in 0..rows {
         let (to, from) = (dst + (row * dst_pitch) as u64, src + (row * src_pitch) as u64);
         // SAFETY: a row of the copy that the caller vouches for; both contexts are open.

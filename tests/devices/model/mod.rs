@@ -27,7 +27,7 @@ const TRIES: usize = 2000;
 
 /// A device for one program: of this kind, hostile in the way of this seed, and failing where the program says so.
 fn device(case: &Case, seed: u64, program: &Program) -> Result<Device> {
-    if case.kind == Kind::Cuda {
+    if !case.is_host() {
         return Ok(case.another()?);
     }
     let mut options = case.host_options();
@@ -133,9 +133,9 @@ fn a_wrong_model_is_noticed(case: &mut Case) -> Result<()> {
 }
 
 const TESTS: &[Test] = &[
-    test!(random_programs),
+    test!(random_programs).resets(),
     test!(random_programs_on_threads).shows(&[18]),
-    test!(a_wrong_model_is_noticed),
+    test!(a_wrong_model_is_noticed).resets(),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "model", tests: TESTS };

@@ -29,7 +29,7 @@ const ADDRESSES: &str = "__scoped_gpu_shim_addresses";
 pub struct Module {
     pub id: ModuleId,
     pub ptx: Arc<LoadedPtx>,
-    /// Bytes of its variables.
+    /// Bytes of its code, for which its text stands, and of its variables.
     pub bytes: u64,
     /// Address and length of each variable.
     pub variables: HashMap<String, (u64, u64)>,
@@ -77,7 +77,7 @@ pub fn load(context: &Context, text: &str, log: &mut String) -> Answer<Arc<Modul
     }
     let variables = ptx.module().variables.iter();
     let in_memory = variables.filter(|variable| matches!(variable.space, Space::Global | Space::Const));
-    let bytes = in_memory.map(|variable| variable.size).sum();
+    let bytes = text.len() as u64 + in_memory.map(|variable| variable.size).sum::<u64>();
     lock(&context.memory).take(bytes)?;
     let ptx = Arc::new(ptx);
     let loaded = context.backend.load(&ptx).map_err(|error| codes::of_error(&error));
