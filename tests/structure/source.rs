@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file under `src/`.
+/// A file under `src/`, or another directory.
 pub struct Source {
-    /// Its path below `src/`, with `/`.
+    /// Its path below that directory, with `/`.
     pub path: String,
     pub text: String,
     /// The text with comments, strings and characters blanked out; offsets stay.
@@ -32,7 +32,12 @@ impl Source {
 
 /// All sources, ordered by path.
 pub fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    below("src")
+}
+
+/// The Rust files of a directory of the project, ordered by path.
+pub fn below(directory: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
     let mut paths = Vec::new();
     collect(&root, &mut paths);
     paths.sort();
