@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use cust::context::Context as Primary;
-use scoped_gpu::{Device, ErrorKind, Linear, Rect, Reset, linear, pitched, zeros};
+use scoped_gpu::{Device, ErrorKind, Launch, Linear, Rect, Reset, linear, pitched, zeros};
 
 /// The primary context is one for the whole process, so its tests take turns.
 static PRIMARY: Mutex<()> = Mutex::new(());
@@ -95,6 +95,32 @@ fn contexts_are_made_current_where_they_are_used() -> Result<()> {
         })
     })?;
     ensure!(a.memory().live == 0 && b.memory().live == 0);
+    Ok(())
+}
+
+/// Acceptance 14: of a scope on the host device and a CUDA device, either one's close fails: the error names that one,
+/// and the other is closed with nothing to report.
+#[test]
+fn the_close_of_either_device_fails() -> Result<()> {
+    const NULL: &str = include_str!("devices/kernels/faults.ptx");
+    for faulty in 0..2 {
+        let devices = [Device::host(), device(0)?];
+        let result = Device::scope_all(&[&devices[0], &devices[1]], |ctxs| {
+            for ctx in ctxs {
+                std::mem::forget(ctx.buffer::<f32>(10)?);
+            }
+            let null = ctxs[faulty].module(NULL)?.kernel::<()>("store_null")?;
+            ctxs[faulty].launch(&null, Launch::grid(1, 1), ())
+        });
+        let error = result.expect_err("nobody waited for the launch");
+        let named = error.device();
+        ensure!(named == Some(devices[faulty].info().id.as_str()) && error.fault().is_some(), "{error}");
+        ensure!(named == Some(["host", "cuda:0"][faulty]), "{error}");
+        ensure!(devices[faulty].last_cleanup().is_some());
+        let cleanup = devices[1 - faulty].last_cleanup();
+        ensure!(cleanup.is_none(), "{cleanup:?}");
+        ensure!(devices.iter().all(|device| device.memory().live == 0 && device.memory().freed == 1));
+    }
     Ok(())
 }
 

@@ -269,6 +269,7 @@ impl Core {
     /// Closes the context: everything is tried, whatever the step before returned.
     pub(crate) fn close(&self, here: &'static Location<'static>) -> Result<(), Error> {
         let mut errors = Errors::default();
+        self.silent_into(&mut errors);
         errors.add(self.shared.backend.make_current(), here);
         // Taken out before the loop: the loop's calls lock the ledger themselves.
         let streams = self.ledger().streams();
@@ -306,11 +307,14 @@ impl Core {
         for module in modules.into_values().rev() {
             errors.add(self.shared.backend.unload(module), here);
         }
-        let silent = std::mem::take(&mut *lock(&self.silent));
-        for error in silent {
-            errors.push(error);
-        }
+        self.silent_into(&mut errors);
         errors.into_result()
+    }
+
+    /// Moves what was recorded by now to the other errors of the scope's end.
+    fn silent_into(&self, errors: &mut Errors) {
+        let silent = std::mem::take(&mut *lock(&self.silent));
+        silent.into_iter().for_each(|error| errors.push(error));
     }
 }
 

@@ -79,7 +79,8 @@ impl<'c> Frame<'c> {
             errors.push(error);
         }
         for entry in self.entries.into_iter().rev() {
-            errors.extend(self.core.release(entry));
+            // The call that allocated is the one that opened the frame.
+            errors.extend(self.core.release(entry).map_err(|error| error.moved_to(here)));
         }
         errors.into_result()
     }

@@ -39,6 +39,7 @@ fn origin(error: &Error) -> Option<&str> {
     }
 }
 
+/// Acceptance 12, 29: the next scope fails at once, with the origin.
 #[test]
 fn a_device_that_does_not_recover_says_why_until_it_does() {
     let backend = HostBackend::new(HostOptions::new());

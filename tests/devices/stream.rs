@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, ensure};
 use scoped_gpu::{
-    Context, Error, ErrorKind, Kernel, Launch, Linear, Read, ReadWrite, filled, linear, pitched, zeros,
+    Context, Error, ErrorKind, Kernel, Launch, Linear, Read, ReadWrite, Rect, filled, linear, pitched, zeros,
 };
 
 use crate::harness::{Case, Chapter, Test, test};
@@ -184,7 +184,7 @@ fn pitched_copies_are_queued_too(case: &mut Case) -> Result<()> {
                 let (first, second) = (s.stream()?, s.stream()?);
                 first.copy_from_host(&mut a, &host)?;
                 second.copy_from(&mut b, &a)?;
-                second.fill(&mut b.rect_mut(scoped_gpu::Rect::new(0, 0, 1, 10)), -1)?;
+                second.fill(&mut b.rect_mut(Rect::new(0, 0, 1, 10)), -1)?;
                 let _later = first.copy_to_host(&b, &mut whole)?;
                 let _later = second.copy_to_host(&a.rows(3..5), &mut rows)?;
                 scoped_gpu::ok(())
@@ -277,6 +277,31 @@ fn resize_with_the_copy_in_flight(case: &mut Case) -> Result<()> {
             })?;
         }
         Ok(())
+    })
+}
+
+/// The same with pitched arrays, of which the old one ends with its closure: the copy from it is still in flight.
+fn resize_at_the_end_of_alloc_pitched(case: &mut Case) -> Result<()> {
+    case.device.scope(|ctx| {
+        let slow = slow_add(ctx)?;
+        ctx.alloc((pitched::<u32>(3, 1), zeros::<u32>(1)), |(mut new, mut delay)| {
+            for round in 0..200 {
+                ctx.streams(|s| {
+                    let (a, b) = (s.stream()?, s.stream()?);
+                    ctx.alloc_pitched(2, 1, |mut old| {
+                        old.copy_from_host(&[1, 2])?;
+                        a.launch(&slow, Launch::grid(1, 1), (&mut delay, 20))?;
+                        a.copy_from(&mut new.rect_mut(Rect::new(0, 0, 2, 1)), &old)
+                    })?;
+                    // as large, so that it may get the same address
+                    ctx.alloc_pitched(2, 1, |mut next| b.fill(&mut next, 99))?;
+                    b.fill(&mut new.rect_mut(Rect::new(2, 0, 1, 1)), 3)
+                })?;
+                ensure!(new.to_vec()? == [1, 2, 3], "round {round}");
+                new.fill(0)?;
+            }
+            Ok(())
+        })
     })
 }
 
@@ -560,6 +585,7 @@ const TESTS: &[Test] = &[
     test!(joins_on_panic).shows(&[27]),
     test!(wait_behind_a_fault).shows(&[27]),
     test!(resize_with_the_copy_in_flight).shows(&[22]),
+    test!(resize_at_the_end_of_alloc_pitched).shows(&[22]),
     test!(freed_while_another_stream_reads).shows(&[24]),
     test!(dropped_at_once).shows(&[21]),
     test!(scope_waits_for_long_work).shows(&[26]),

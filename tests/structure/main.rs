@@ -1,5 +1,6 @@
 //! The shape of the sources: layers, where `unsafe` stands, what is never written. Each test reads `src/` as text.
 
+mod acceptance;
 mod habits;
 mod layers;
 mod pages;

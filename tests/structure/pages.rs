@@ -1,10 +1,12 @@
-//! Pages that name tests: each test is there. A page that argues from tests is worth as much as they are.
+//! Pages that name tests: each test is there. A page that argues from tests is worth as much as they are. What pages are
+//! read with is here; the page of acceptance cases has more rules, in `acceptance`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-fn read(path: &str) -> Option<String> {
+/// A file of this project.
+pub fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()
 }
 
@@ -20,7 +22,7 @@ fn quoted(page: &str) -> Vec<&str> {
 }
 
 /// The references among them to files of this project, with the function if one is named.
-fn references(page: &str) -> Vec<(&str, Option<&str>)> {
+pub fn references(page: &str) -> Vec<(&str, Option<&str>)> {
     quoted(page)
         .into_iter()
         .filter(|word| (word.starts_with("tests/") || word.starts_with("src/")) && word.contains(".rs"))
@@ -44,18 +46,20 @@ fn references_are_read() {
     assert_eq!(invariants(page).into_iter().collect::<Vec<_>>(), ["B2", "C1"]);
 }
 
+/// Holds that the file, and the function in it, are there and run.
+pub fn exists(page: &str, file: &str, function: Option<&str>) {
+    let text = read(file).unwrap_or_else(|| panic!("{page} names `{file}`, which is not there"));
+    let Some(function) = function else { return };
+    assert!(text.contains(&format!("fn {function}(")), "{page}: no `{function}` in `{file}`");
+    // A case of the device suite runs only if its chapter lists it.
+    let listed = !file.starts_with("tests/devices/") || text.contains(&format!("test!({function})"));
+    assert!(listed, "{page}: `{file}` does not run `{function}`");
+}
+
 #[test]
 fn safety_page_names_what_exists() {
     let page = read("docs/safety.md").expect("the page is there");
-    for (file, function) in references(&page) {
-        let text = read(file).unwrap_or_else(|| panic!("docs/safety.md names `{file}`, which is not there"));
-        if let Some(function) = function {
-            assert!(text.contains(&format!("fn {function}(")), "docs/safety.md: no `{function}` in `{file}`");
-            // A case of the device suite runs only if its chapter lists it.
-            let listed = !file.starts_with("tests/devices/") || text.contains(&format!("test!({function})"));
-            assert!(listed, "docs/safety.md: `{file}` does not run `{function}`");
-        }
-    }
+    references(&page).into_iter().for_each(|(file, function)| exists("docs/safety.md", file, function));
 }
 
 #[test]

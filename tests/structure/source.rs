@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file under `src/`, or another folder.
+/// A file under `src/`, or another directory.
 pub struct Source {
-    /// Its path below `src/`, or the folder asked for, with `/`.
+    /// Its path below that directory, with `/`.
     pub path: String,
     pub text: String,
     /// The text with comments, strings and characters blanked out; offsets stay.
@@ -32,12 +32,12 @@ impl Source {
 
 /// All sources of the crate, ordered by path.
 pub fn sources() -> Vec<Source> {
-    sources_below("src")
+    below("src")
 }
 
-/// All sources below a folder of the package, ordered by path.
-pub fn sources_below(folder: &str) -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+/// The Rust files of a directory of the project, ordered by path.
+pub fn below(directory: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
     let mut paths = Vec::new();
     collect(&root, &mut paths);
     paths.sort();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::source::{Source, line, sources, sources_below};
+use super::source::{Source, line, sources, below};
 
 /// Files that may contain `unsafe`, tests beside them not counted, with the number of their `unsafe` blocks and implementations.
 const ALLOWED: &[(&str, usize)] = &[
@@ -56,7 +56,7 @@ fn assertions(code: &str) -> Vec<usize> {
 #[test]
 fn unsafe_stands_where_it_is_listed() {
     compare(sources(), ALLOWED);
-    compare(sources_below("tests/shim/src"), ALLOWED_IN_SHIM);
+    compare(below("tests/shim/src"), ALLOWED_IN_SHIM);
 }
 
 #[track_caller]
@@ -75,7 +75,7 @@ fn compare(sources: Vec<Source>, allowed: &[(&str, usize)]) {
 
 #[test]
 fn each_has_its_proof_above() {
-    for source in sources().into_iter().chain(sources_below("tests/shim/src")) {
+    for source in sources().into_iter().chain(below("tests/shim/src")) {
         let lines: Vec<_> = source.text.lines().collect();
         for at in assertions(&source.code) {
             let number = line(&source.code, at);

@@ -136,6 +136,7 @@ const NAMES: &[(i32, &str)] = &[
 mod tests {
     use super::*;
 
+    /// Acceptance 31.
     #[test]
     fn names_are_found_and_unknown_codes_stay_numbers() {
         assert!(NAMES.windows(2).all(|pair| pair[0].0 < pair[1].0), "binary search needs them in order");
