@@ -40,6 +40,7 @@ use super::{
     MemoryInfo, ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
 };
 use crate::error::ErrorKind;
+use crate::fault::Fault;
 use crate::ptx::LoadedPtx;
 
 /// One context on a CUDA device.
@@ -337,6 +338,11 @@ impl Backend for CudaBackend {
                 Ok(())
             })
         })
+    }
+
+    fn recorded(&self) -> Answer<Option<Fault>> {
+        self.context.alive()?;
+        self.streams.recorded(&self.modules, &self.context)
     }
 
     fn ownership(&self) -> Ownership {

@@ -1,5 +1,6 @@
 //! The proof against its references: a table of verdicts, and runs in which whatever was proved must not fault.
 
+mod cache;
 mod generated;
 #[path = "../../../../../tests/bounds/launches.rs"]
 mod launches;
