@@ -59,14 +59,21 @@ fn at_usual_launches(case: &mut Case) -> Result<()> {
     let mut asked = 0;
     for shape in launches::read(&table).map_err(anyhow::Error::msg)? {
         let text = std::fs::read_to_string(root().join("tests/corpus").join(&shape.file))?;
+        // one of the corpus is newer than some drivers, and needs nothing that is new
+        let text = text.replace(".version 9.5", ".version 9.0");
         let ptx = LoadedPtx::read(&shape.file, &text).map_err(anyhow::Error::msg)?;
         let signature = ptx.kernel(&shape.kernel).context("no such kernel")?;
-        let by_value = |p: &KernelParameter| matches!(p.kind, ParameterKind::Array(..));
-        if signature.parameters.iter().any(by_value) {
-            continue; // no argument of a launch is a structure
-        }
         let given: BTreeMap<usize, Value> =
             shape.args.iter().map(|&(param, _, value)| (param, value)).collect();
+        // neither a structure nor a pointer that is a number can be passed
+        let passable = |(index, p): (usize, &KernelParameter)| match p.kind {
+            ParameterKind::Array(..) => false,
+            ParameterKind::Pointer { .. } => matches!(given.get(&index), Some(Value::Buffer { .. })),
+            _ => true,
+        };
+        if !signature.parameters.iter().enumerate().all(passable) {
+            continue;
+        }
         let lengths = given.values().filter_map(|value| match value {
             Value::Buffer { bytes, .. } => Some(uninit::<u8>(*bytes as usize)),
             Value::Number(_) => None,
@@ -90,7 +97,7 @@ fn at_usual_launches(case: &mut Case) -> Result<()> {
                 anyhow::Ok(verdict.to_string())
             })
         });
-        assert_eq!(said?, of_numbers(&ptx, &shape)?);
+        assert_eq!(said?, of_numbers(&ptx, &shape)?, "{}: {}", shape.suite, shape.file);
         asked += 1;
     }
     assert!(asked > 40, "only {asked} launches");
