@@ -40,6 +40,7 @@ use smallvec::SmallVec;
 
 use crate::dim::Dim3;
 use crate::error::ErrorKind;
+use crate::fault::Fault;
 use crate::ptx::LoadedPtx;
 use crate::statistics::LaunchStatistics;
 
@@ -232,10 +233,6 @@ pub(crate) struct Contents {
 #[derive(Debug)]
 pub(crate) struct LaunchCall<'k> {
     pub(crate) module: ModuleId,
-    #[cfg_attr(
-        not(feature = "cuda"),
-        expect(dead_code, reason = "the host device finds kernels by their names")
-    )]
     pub(crate) function: FunctionId,
     pub(crate) kernel: Cow<'k, Arc<str>>,
     pub(crate) grid: Dim3,
@@ -253,8 +250,9 @@ pub(crate) struct LaunchCall<'k> {
     /// Budget in steps; `None`: endless.
     pub(crate) max_steps: Option<u64>,
     /// Check also what can be proved.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "the host device checks every access"))]
     pub(crate) check_all: bool,
+    /// Record a fault when it happens, not when its thread ends.
+    pub(crate) diagnose: bool,
     /// Where to put the counts of a launch that is counted, once it has stopped. A device that cannot count answers
     /// [`ErrorKind::NotSupported`].
     pub(crate) counts: Option<Arc<OnceLock<LaunchStatistics>>>,
@@ -279,6 +277,7 @@ impl LaunchCall<'_> {
             strict: self.strict,
             max_steps: self.max_steps,
             check_all: self.check_all,
+            diagnose: self.diagnose,
             counts: self.counts.clone(),
             location: self.location,
         }
@@ -412,6 +411,10 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     /// # Safety
     /// C1 for each buffer; C5 if it is unchecked.
     unsafe fn launch(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()>;
+
+    /// The first fault that launches have recorded so far and nobody was told of, on any stream. Waits for no launch, and
+    /// leaves the fault to the wait that returns it (B5).
+    fn recorded(&self) -> Answer<Option<Fault>>;
 
     /// Throws away everything the context holds and tries to make it work again. Nothing of it may be used afterwards
     /// (the caller has exclusive access and no scope is open).

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use self::core::Core;
 use crate::backend::{DeviceInfo, MemoryInfo};
 use crate::error::{AtCaller, Error};
+use crate::fault::Fault;
 
 /// Ties a value to one context (or one allocation scope) and to no other.
 ///
@@ -104,6 +105,37 @@ impl<'ctx> Context<'ctx> {
     #[doc(alias = "cudaDeviceSynchronize")]
     pub fn synchronize(&self) -> Result<(), Error> {
         self.core.wait(self.core.stream)
+    }
+
+    /// The first fault that launches on any stream have recorded so far, and no wait has returned yet. Does not wait for
+    /// them: for finding out why a kernel does not end, on this thread or on one beside the one that waits.
+    ///
+    /// The fault is also returned by the wait for its launch. `None` says that nothing was recorded yet, not that nothing
+    /// went wrong: a CUDA device records a fault when its thread ends, or at once in a launch with
+    /// [`Launch::diagnose`](crate::Launch::diagnose); on the host device launches run when something waits for them, and
+    /// while they run this is `None`.
+    ///
+    /// ```
+    /// # use scoped_gpu::{Device, Launch, ReadWrite, kernels};
+    /// # Device::host().scope(|ctx| {
+    /// # let scale = ctx.module(kernels::SCALE)?.kernel::<(ReadWrite<f32>, f32, u32)>("scale")?;
+    /// # let mut x = ctx.buffer::<f32>(100)?;
+    /// ctx.launch(&scale, Launch::cover(101).diagnose(), (&mut x, 2.0, 101))?;
+    /// // … and if it takes too long:
+    /// if let Some(fault) = ctx.fault_so_far()? {
+    ///     println!("{fault}");
+    /// }
+    /// assert!(ctx.synchronize().is_err());
+    /// # scoped_gpu::ok(())
+    /// # })?;
+    /// # scoped_gpu::ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the driver; [`ErrorKind::Poisoned`](crate::ErrorKind::Poisoned) after a fault that ended the context.
+    #[track_caller]
+    pub fn fault_so_far(&self) -> Result<Option<Fault>, Error> {
+        self.core.backend()?.recorded().at_caller()
     }
 }
 

@@ -36,6 +36,7 @@ pub struct Launch {
     max_steps: Option<u64>,
     strict: bool,
     check_all: bool,
+    diagnose: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,7 @@ enum Shape {
 
 impl Launch {
     fn new(shape: Shape) -> Self {
-        Self { shape, shared_bytes: 0, max_steps: None, strict: false, check_all: false }
+        Self { shape, shared_bytes: 0, max_steps: None, strict: false, check_all: false, diagnose: false }
     }
 
     /// At least one thread for each of `elements` elements, in blocks of 256.
@@ -110,6 +111,18 @@ impl Launch {
     #[must_use]
     pub fn check_all(mut self) -> Self {
         self.check_all = true;
+        self
+    }
+
+    /// Records a wrong access when it happens, for kernels that do not end after it, so that
+    /// [`Context::fault_so_far`](crate::Context::fault_so_far) can tell of it while the kernel runs.
+    ///
+    /// Otherwise a CUDA device records it when the thread that made it ends, which costs less; the host device always
+    /// does at once. The first fault is the same either way, and so is what a wait returns. A kernel that never ends is
+    /// ended by [`max_steps`](Self::max_steps), which returns a thread's first wrong access with or without this.
+    #[must_use]
+    pub fn diagnose(mut self) -> Self {
+        self.diagnose = true;
         self
     }
 
@@ -355,6 +368,7 @@ pub(super) fn bind<'ctx, S: Signature, A: Arguments<'ctx, S>, R>(
             strict: launch.strict,
             max_steps: launch.max_steps,
             check_all: launch.check_all,
+            diagnose: launch.diagnose,
             counts: None,
             location: std::panic::Location::caller(),
         },

@@ -137,6 +137,12 @@ impl Case {
         !matches!(self.kind, Kind::Cuda | Kind::CudaPrimary)
     }
 
+    /// Whether it is a CUDA device whose driver is `tests/shim`, which runs kernels when somebody waits for them.
+    pub fn is_stand_in(&self) -> bool {
+        let name = |device: &Device| device.info().name.clone();
+        self.kind == Kind::Cuda && name(&self.device) == name(&Device::host())
+    }
+
     /// The options of this kind of host device, for a case that adds some.
     pub fn host_options(&self) -> HostOptions {
         self.kind.options()

@@ -24,12 +24,17 @@ mod several;
 mod stream;
 mod threads;
 mod transfer;
+mod verdict;
+
+#[path = "../bounds/launches.rs"]
+mod launches;
 
 #[path = "../reference/mod.rs"]
 #[expect(dead_code, reason = "it has references for kernels that other tests run")]
 mod reference;
 
 use harness::Chapter;
+use scoped_gpu::Dim3;
 
 /// The chapters in reading order.
 const CHAPTERS: &[Chapter] = &[
@@ -43,6 +48,7 @@ const CHAPTERS: &[Chapter] = &[
     launch::CHAPTER,
     fault::CHAPTER,
     errors::CHAPTER,
+    verdict::CHAPTER,
     cleanup::CHAPTER,
     leaks::CHAPTER,
     model::CHAPTER,

@@ -8,13 +8,15 @@ use anyhow::{Context as _, bail};
 /// Set, it rewrites the files instead of comparing.
 const BLESS: &str = "SCOPED_GPU_BLESS";
 
+/// The project's folder; another one where the program runs without the sources that it was built from.
+pub fn root() -> PathBuf {
+    std::env::var_os("SCOPED_GPU_ROOT").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+}
+
 /// Compares `text` with the file `messages/NAME.txt`.
 #[track_caller]
 pub fn expect(name: &str, text: &str) -> anyhow::Result<()> {
-    // Where the program runs without the sources that it was built from.
-    let root = std::env::var("SCOPED_GPU_ROOT").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
-    let path: PathBuf = [root.as_str(), "tests", "devices", "messages"].iter().collect();
-    let path = path.join(name).with_extension("txt");
+    let path = root().join("tests/devices/messages").join(name).with_extension("txt");
     let got = settled(text) + "\n";
     if std::env::var_os(BLESS).is_some() {
         return std::fs::write(&path, got).with_context(|| format!("{}", path.display()));

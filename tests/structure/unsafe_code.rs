@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::source::{Source, line, sources, below};
+use super::source::{Source, below, line, sources};
 
 /// Files that may contain `unsafe`, tests beside them not counted, with the number of their `unsafe` blocks and implementations.
 const ALLOWED: &[(&str, usize)] = &[
@@ -15,9 +15,9 @@ const ALLOWED: &[(&str, usize)] = &[
     ("backend/cuda/memory.rs", 8),
     ("backend/cuda/mod.rs", 10),
     ("backend/cuda/module.rs", 8),
-    ("backend/cuda/records.rs", 12),
+    ("backend/cuda/records.rs", 14),
     ("backend/cuda/staging.rs", 13),
-    ("backend/cuda/stream.rs", 7),
+    ("backend/cuda/stream.rs", 9),
     ("backend/cuda/transfer.rs", 13),
     ("backend/host/interp/dispatch.rs", 1),
     ("backend/host/mod.rs", 2),

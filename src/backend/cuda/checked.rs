@@ -34,7 +34,7 @@ struct Variants {
     /// Every version, by what it checks.
     made: Vec<Arc<Variant>>,
     /// Which version belongs to which verdicts: launches of one shape bring the same ones.
-    by_verdicts: Vec<(Arc<Verdicts>, bool, Arc<Variant>)>,
+    by_verdicts: Vec<(Arc<Verdicts>, RewriteOptions, Arc<Variant>)>,
 }
 
 /// A version with checks.
@@ -45,7 +45,7 @@ pub(super) struct Variant {
     pub(super) function: Function,
     buffers: SmallVec<[usize; 8]>,
     open: SiteSet,
-    steps: bool,
+    options: RewriteOptions,
     pub(super) module: Loaded,
 }
 
@@ -73,10 +73,10 @@ impl CheckedKernel {
 
     /// What a launch runs.
     pub(super) fn plan(&self, call: &LaunchCall<'_>, context: &Context) -> Answer<Plan> {
-        let steps = call.max_steps.is_some();
+        let options = RewriteOptions { diagnose: call.diagnose, count_back_edges: call.max_steps.is_some() };
         if call.check_all {
             let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
-            return self.variant(&mut variants, call, SiteSet::All, steps, context).map(Plan::Checked);
+            return self.variant(&mut variants, call, SiteSet::All, options, context).map(Plan::Checked);
         }
         let buffers = buffer_facts(&call.buffers, &call.contents);
         let verdicts = self.proofs.prove(&LaunchFacts {
@@ -86,7 +86,7 @@ impl CheckedKernel {
             params: &call.params,
             buffers: &buffers,
         });
-        if verdicts.all_proved() && !self.stops && !steps {
+        if verdicts.all_proved() && !self.stops && !options.count_back_edges {
             return Ok(Plan::Proved);
         }
         if call.grid.count() * call.block.count() >= u128::from(MOST_THREADS) {
@@ -99,18 +99,18 @@ impl CheckedKernel {
             });
         }
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(known, with, _): &&(Arc<Verdicts>, bool, Arc<Variant>)| {
-            *with == steps && Arc::ptr_eq(known, &verdicts)
+        let same = |(known, with, _): &&(Arc<Verdicts>, RewriteOptions, Arc<Variant>)| {
+            *with == options && Arc::ptr_eq(known, &verdicts)
         };
         if let Some((.., variant)) = variants.by_verdicts.iter().find(same) {
             return Ok(Plan::Checked(Arc::clone(variant)));
         }
         let open = open_sites(self.proofs.analysis(), &verdicts);
-        let variant = self.variant(&mut variants, call, open, steps, context)?;
+        let variant = self.variant(&mut variants, call, open, options, context)?;
         if variants.by_verdicts.len() == KEPT {
             variants.by_verdicts.remove(0);
         }
-        variants.by_verdicts.push((verdicts, steps, Arc::clone(&variant)));
+        variants.by_verdicts.push((verdicts, options, Arc::clone(&variant)));
         Ok(Plan::Checked(variant))
     }
 
@@ -120,16 +120,17 @@ impl CheckedKernel {
         variants: &mut Variants,
         call: &LaunchCall<'_>,
         open: SiteSet,
-        steps: bool,
+        options: RewriteOptions,
         context: &Context,
     ) -> Answer<Arc<Variant>> {
         let arguments: SmallVec<[usize; 8]> = call.buffers.iter().map(|buffer| buffer.argument).collect();
-        let same =
-            |known: &&Arc<Variant>| known.steps == steps && known.buffers == arguments && known.open == open;
+        let same = |known: &&Arc<Variant>| {
+            known.options == options && known.buffers == arguments && known.open == open
+        };
         if let Some(variant) = variants.made.iter().find(same) {
             return Ok(Arc::clone(variant));
         }
-        let variant = Arc::new(self.make(arguments, open, steps, context)?);
+        let variant = Arc::new(self.make(arguments, open, options, context)?);
         variants.made.push(Arc::clone(&variant));
         Ok(variant)
     }
@@ -145,10 +146,9 @@ impl CheckedKernel {
         &self,
         buffers: SmallVec<[usize; 8]>,
         open: SiteSet,
-        steps: bool,
+        options: RewriteOptions,
         context: &Context,
     ) -> Answer<Variant> {
-        let options = RewriteOptions { diagnose: false, count_back_edges: steps };
         let rewritten = rewrite(&self.ptx, &self.name, &buffers, &open, options).map_err(|refused| {
             ErrorKind::NotSupported {
                 message: format!(
@@ -168,7 +168,7 @@ impl CheckedKernel {
             function,
             buffers,
             open,
-            steps,
+            options,
             module,
         })
     }

@@ -42,6 +42,7 @@ use super::{
     MemoryInfo, ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
 };
 use crate::error::ErrorKind;
+use crate::fault::Fault;
 use crate::ptx::LoadedPtx;
 
 /// One context on a CUDA device.
@@ -357,6 +358,11 @@ impl Backend for CudaBackend {
 
     fn close(&self) {
         self.forget();
+    }
+
+    fn recorded(&self) -> Answer<Option<Fault>> {
+        self.context.alive()?;
+        self.streams.recorded(&self.modules, &self.context)
     }
 
     fn ownership(&self) -> Ownership {

@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::context::Context;
 use super::driver::{self, StreamHandle};
@@ -12,7 +12,8 @@ use super::module::Launched;
 use super::report::Checked;
 use crate::backend::Answer;
 use crate::error::ErrorKind;
-use crate::ptx::bounds::rewrite::record::{BYTES, EMPTY, read};
+use crate::fault::Fault;
+use crate::ptx::bounds::rewrite::record::{BYTES, EMPTY, read, read_running};
 
 /// Checked launches that a stream can have queued; one more waits.
 const SLOTS: usize = 256;
@@ -20,7 +21,10 @@ const SLOTS: usize = 256;
 const BLOCK_BYTES: usize = SLOTS * BYTES;
 const WORDS: usize = BYTES / 8;
 
-/// Records on the device, and page-locked memory to read them through; one empty record lies behind.
+/// Slots of the page-locked memory: the records as they are collected, an empty one, the records as they are peeked at.
+const HOST_SLOTS: usize = 2 * SLOTS + 1;
+
+/// Records on the device, and page-locked memory to read them through ([`HOST_SLOTS`]).
 #[derive(Clone, Copy)]
 struct Block {
     device: u64,
@@ -51,6 +55,8 @@ pub(super) struct Records {
     state: Mutex<State>,
     /// Held while records are read back: there is one place for them.
     reading: Mutex<()>,
+    /// Held while records are peeked at, which has a place of its own: whoever reads them back may wait for long.
+    peeking: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -59,11 +65,15 @@ struct State {
     block: Option<Block>,
     free: Vec<usize>,
     launched: Vec<(usize, Checked)>,
+    /// Launches that somebody waits for just now.
+    awaited: Option<Arc<Vec<(usize, Checked)>>>,
+    /// How many slots became free.
+    collected: u64,
     /// The fault of a launch whose record had to be read before anybody waited.
     kept: Option<ErrorKind>,
 }
 
-// SAFETY: a block's addresses are used under the two locks of its `Records` only.
+// SAFETY: a block's addresses are used under the locks of its `Records` only.
 unsafe impl Send for Block {}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,7 +84,7 @@ impl Block {
     /// A block of empty records, which `stream` fills before anything that is queued on it later.
     fn new(stream: StreamHandle, context: &Context) -> Answer<Self> {
         let device = memory::allocate(BLOCK_BYTES, context)?;
-        let host = match memory::allocate_pinned(BLOCK_BYTES + BYTES, context) {
+        let host = match memory::allocate_pinned(HOST_SLOTS * BYTES, context) {
             Ok(host) => host.cast::<u64>(),
             Err(error) => {
                 // SAFETY: allocated just now, used by nobody.
@@ -99,7 +109,7 @@ impl Block {
         self.device + (slot * BYTES) as u64
     }
 
-    /// Where a slot's record is read; slot `SLOTS` is always empty.
+    /// Where a slot's record is read; slot `SLOTS` is always empty, those behind it are peeked at.
     fn at(&self, slot: usize) -> *mut c_void {
         self.host.as_ptr().wrapping_add(slot * WORDS).cast()
     }
@@ -107,8 +117,8 @@ impl Block {
     /// A record that was copied back.
     fn read(&self, slot: usize) -> [u64; WORDS] {
         let place = self.at(slot).cast::<[u64; WORDS]>();
-        // SAFETY: the slot is one of the block's; the copy back was waited for, and the next one is not queued while
-        // `reading` is held, so nobody writes here. Every bit pattern is a value.
+        // SAFETY: the slot is one of the block's; the copy to it was waited for, and the next one is not queued while
+        // `reading` (`peeking` for those behind `SLOTS`) is held, so nobody writes here. Every bit pattern is a value.
         unsafe { place.read() }
     }
 }
@@ -168,9 +178,12 @@ impl Records {
         let _reading = lock(&self.reading);
         let (block, launched) = {
             let mut state = lock(&self.state);
-            (state.block, std::mem::take(&mut state.launched))
+            let launched = std::mem::take(&mut state.launched);
+            state.awaited = (!launched.is_empty()).then(|| Arc::new(launched));
+            (state.block, state.awaited.clone())
         };
-        let block = block.filter(|_| !launched.is_empty());
+        let collected = block.zip(launched);
+        let block = collected.as_ref().map(|(block, _)| *block);
         let copied = block.map_or(Ok(()), |block| {
             // SAFETY: both sides have this size; the page-locked one is read below, after the wait, and by nobody else
             // meanwhile, as `reading` is held.
@@ -180,10 +193,15 @@ impl Records {
         let waited = unsafe { driver::stream_synchronize(stream) };
         context.stopped(waited, unfinished)?;
         context.answer(copied)?;
-        let mut first = lock(&self.state).kept.take();
-        if let Some(block) = block {
+        let mut first = {
+            let mut state = lock(&self.state);
+            state.awaited = None;
+            state.kept.take()
+        };
+        if let Some((block, launched)) = collected {
             let mut cleared = false;
-            for (slot, launch) in launched {
+            for (slot, launch) in launched.iter() {
+                let slot = *slot;
                 if let Some(recorded) = read(&block.read(slot)) {
                     first.get_or_insert_with(|| ErrorKind::Fault(Box::new(launch.fault(recorded))));
                     // SAFETY: an empty record lies behind the others; both sides stay.
@@ -192,7 +210,9 @@ impl Records {
                     context.answer(copied)?;
                     cleared = true;
                 }
-                lock(&self.state).free.push(slot);
+                let mut state = lock(&self.state);
+                state.free.push(slot);
+                state.collected += 1;
             }
             if cleared {
                 // The block may go to another stream.
@@ -204,9 +224,56 @@ impl Records {
         first.map_or(Ok(()), Err)
     }
 
+    /// Whether a launch has a record that was not read yet.
+    pub(super) fn are_awaited(&self) -> bool {
+        let state = lock(&self.state);
+        state.kept.is_some() || state.awaited.is_some() || !state.launched.is_empty()
+    }
+
+    /// The first fault that is recorded so far, read by way of `through`, on which nothing is queued. Waits for no launch.
+    pub(super) fn peek(
+        &self,
+        through: StreamHandle,
+        context: &Context,
+        unfinished: impl Fn() -> Vec<Launched>,
+    ) -> Answer<Option<Fault>> {
+        let _peeking = lock(&self.peeking);
+        loop {
+            let (block, collected) = {
+                let state = lock(&self.state);
+                if let Some(ErrorKind::Fault(fault)) = &state.kept {
+                    return Ok(Some((**fault).clone()));
+                }
+                (state.block, state.collected)
+            };
+            let Some(block) = block else { return Ok(None) };
+            // SAFETY: both sides have this size, as the page-locked one has `HOST_SLOTS`; it is read below, after the
+            // wait, and by nobody else meanwhile, as `peeking` is held. The block stays this stream's so long (`release`).
+            // Kernels may be writing the records, each word at once.
+            let copied =
+                unsafe { driver::copy_to_host(block.at(SLOTS + 1), block.device, BLOCK_BYTES, through) };
+            // SAFETY: the stream is the caller's.
+            let waited = unsafe { driver::stream_synchronize(through) };
+            context.stopped(waited, &unfinished)?;
+            context.answer(copied)?;
+            let state = lock(&self.state);
+            // a slot that became free meanwhile may have been another launch's
+            if state.collected == collected {
+                let launches =
+                    state.awaited.iter().flat_map(|launches| launches.iter()).chain(&state.launched);
+                return Ok(launches
+                    .filter_map(|(slot, launch)| {
+                        read_running(&block.read(SLOTS + 1 + slot)).map(|it| launch.fault(it))
+                    })
+                    .next());
+            }
+        }
+    }
+
     /// Gives the records of a stream that was waited for to whoever needs some next. Such that are still in use stay
     /// until the context goes.
     pub(super) fn release(&self, spares: &Spares) {
+        let _peeking = lock(&self.peeking);
         let mut state = lock(&self.state);
         if state.launched.is_empty() && state.free.len() == SLOTS {
             lock(&spares.0).extend(state.block.take());

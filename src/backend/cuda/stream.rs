@@ -13,6 +13,7 @@ use super::records::{Records, Spares};
 use super::table::Table;
 use crate::backend::{Answer, FunctionId, HostFunction, StreamId};
 use crate::error::ErrorKind;
+use crate::fault::Fault;
 
 /// `CU_STREAM_NON_BLOCKING`: the stream does not synchronise with the NULL stream.
 const NON_BLOCKING: u32 = 1;
@@ -177,6 +178,26 @@ impl Streams {
             stream.launches().unfinished.clear();
         }
         collected
+    }
+
+    /// The first fault that launches have recorded so far, read by way of a stream of its own: waits for none of them.
+    pub(super) fn recorded(&self, modules: &Modules, context: &Context) -> Answer<Option<Fault>> {
+        let running: Vec<_> =
+            self.0.all().into_iter().filter(|stream| stream.records.are_awaited()).collect();
+        if running.is_empty() {
+            return Ok(None);
+        }
+        let mut through = ptr::null_mut();
+        let unfinished = || modules.named(&self.unfinished());
+        // SAFETY: `through` is a place for the answer; the context is current.
+        let created = unsafe { driver::stream_create(&mut through, NON_BLOCKING) };
+        context.answer_after(created, unfinished)?;
+        let peeked = |stream: &Arc<Stream>| stream.records.peek(through, context, unfinished).transpose();
+        let found = running.iter().find_map(peeked).transpose();
+        // SAFETY: created above, and destroyed once; nothing is queued on it that was not waited for.
+        let destroyed = unsafe { driver::stream_destroy(through) };
+        quiet(context, context.answer(destroyed))?;
+        found
     }
 
     /// The launches that may have made a fault which a wait for `stream` met: its own, or if it has none, anybody's.

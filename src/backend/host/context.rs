@@ -128,6 +128,11 @@ impl Context {
         fault.map_or_else(|| self.alive(), |fault| Err(ErrorKind::Fault(fault)))
     }
 
+    /// The first fault that a stream keeps for whoever waits for it.
+    pub(super) fn kept_fault(&self) -> Option<&Fault> {
+        self.streams.values().find_map(Stream::kept)
+    }
+
     /// Queues an operation.
     pub(super) fn push(&mut self, id: StreamId, operation: Operation) -> Answer<()> {
         self.alive()?;

@@ -20,7 +20,7 @@ mod written;
 
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use self::context::Context;
 use self::hostile::{Choices, Failures, Turns};
@@ -36,6 +36,7 @@ use super::{
     ModuleId, Ownership, Reset, StreamId,
 };
 use crate::error::ErrorKind;
+use crate::fault::Fault;
 use crate::ptx::LoadedPtx;
 
 /// One context on the host device.
@@ -253,6 +254,18 @@ impl Backend for HostBackend {
         let module = Arc::clone(context.module(call.module)?);
         let queued = QueuedLaunch { module, call };
         context.push(stream, Operation::Launch(Box::new(queued)))
+    }
+
+    /// Whoever waits holds the state while kernels run, so then nothing is known.
+    fn recorded(&self) -> Answer<Option<Fault>> {
+        self.failures.count("recorded")?;
+        let context = match self.context.try_lock() {
+            Ok(context) => context,
+            Err(TryLockError::Poisoned(context)) => context.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
+        context.alive()?;
+        Ok(context.kept_fault().cloned())
     }
 
     fn ownership(&self) -> Ownership {

@@ -92,6 +92,11 @@ impl Stream {
         self.fault.get_or_insert(fault);
     }
 
+    /// The fault that is kept for the next wait.
+    pub(super) fn kept(&self) -> Option<&Fault> {
+        self.fault.as_deref()
+    }
+
     /// The first fault since this was last asked.
     pub(super) fn take_fault(&mut self) -> Option<Box<Fault>> {
         self.fault.take()

@@ -168,6 +168,7 @@ fn call(
         strict: false,
         max_steps: None,
         check_all: false,
+        diagnose: false,
         counts: None,
         location: std::panic::Location::caller(),
     }

@@ -56,6 +56,7 @@ fn call(
         strict: false,
         max_steps: None,
         check_all: false,
+        diagnose: false,
         counts: None,
         location: Location::caller(),
     }

@@ -145,6 +145,7 @@ fn try_launch(
         strict: false,
         max_steps: None,
         check_all: false,
+        diagnose: false,
         counts: None,
         location: Location::caller(),
     };

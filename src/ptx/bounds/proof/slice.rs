@@ -12,6 +12,8 @@ pub(super) struct Slice {
     count: usize,
     /// Bytes of the `In` block that are read into followed registers, as `(offset, size)`.
     pub(super) params: Vec<(u32, u32)>,
+    /// Whether a followed register holds the number of blocks along an axis.
+    pub(super) reads_grid: bool,
 }
 
 /// Does an instruction write local memory, as far as can be told without its address?
@@ -83,6 +85,7 @@ impl Slice {
             }
         }
         let mut params = Vec::new();
+        let mut reads_grid = false;
         loop {
             let mut changed = false;
             // backwards, as sources mostly stand before
@@ -95,6 +98,8 @@ impl Slice {
                 if matters && is_followed(&inst.op) {
                     inst.op.for_each_use(|reg| changed |= want(&mut wanted, reg));
                 }
+                reads_grid |=
+                    matters && matches!(&inst.op, Op::ReadSpecial { special: SpecialReg::NCtaId(_), .. });
                 if matters && let Some(read) = parameter_read(function, &inst.op) {
                     params.push(read);
                 }
@@ -115,7 +120,7 @@ impl Slice {
             }
             places
         });
-        Self { places, count: count as usize, params }
+        Self { places, count: count as usize, params, reads_grid }
     }
 
     /// Where the value of `reg` is kept, if it is followed.

@@ -60,6 +60,15 @@ pub fn read(words: &[u64; BYTES / 8]) -> Option<Recorded> {
     })
 }
 
+/// Reads a record while threads may be writing it; `None` also where a write is half done.
+#[must_use]
+pub fn read_running(words: &[u64; BYTES / 8]) -> Option<Recorded> {
+    let [first, pieces @ .., _, _, _] = words;
+    // the count is written first, and each word by itself
+    let is_whole = *first != u64::MAX && pieces.iter().all(|piece| piece >> 16 == first >> 16);
+    read(words).filter(|_| is_whole)
+}
+
 /// Registers that [`write`] needs, declared by this text under the prefix `p`.
 pub(super) fn registers(p: &str) -> String {
     format!(".reg .pred {p}rp; .reg .b32 {p}ra, {p}rb, {p}rc; .reg .b64 {p}rx, {p}ry, {p}rz; ")
@@ -124,5 +133,26 @@ mod tests {
             assert_eq!(read(&words), Some(expected));
         }
         assert_eq!(read(&EMPTY), None);
+    }
+
+    /// A record in any state between two that are whole, or on the way to the first.
+    #[test]
+    fn half_of_a_record_is_none() {
+        let mut whole = EMPTY;
+        note(&mut whole, 9, 4, 0x1234_5678_9abc_def0);
+        assert_eq!(read_running(&EMPTY), None);
+        assert_eq!(read_running(&whole), read(&whole));
+        let mut next = whole;
+        note(&mut next, 5, 2, 0x0fed_cba9_8765_4321);
+        for (from, to) in [(EMPTY, whole), (whole, next)] {
+            for written in 0..5 {
+                let mut words = from;
+                words[5] = to[5];
+                words[..written].copy_from_slice(&to[..written]);
+                let before = read(&from).map(|before| Recorded { threads: to[5], ..before });
+                assert_eq!(read_running(&words), if written == 0 { before } else { None });
+            }
+        }
+        assert_eq!(read_running(&next).map(|recorded| recorded.thread), Some(5));
     }
 }

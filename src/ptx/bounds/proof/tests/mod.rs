@@ -1,40 +1,21 @@
 //! The proof against its references: a table of verdicts, and runs in which whatever was proved must not fault.
 
+mod cache;
 mod generated;
+#[path = "../../../../../tests/bounds/launches.rs"]
+mod launches;
 mod soundness;
 mod table;
 mod timing;
 
 use std::sync::Arc;
 
+use launches::{Shape, Value};
+
 use super::{Analysis, BufferFacts, Contents, LaunchFacts};
 use crate::dim::Dim3;
 use crate::ptx::LoadedPtx;
 use crate::ptx::ir::{FunctionId, Module, Type};
-
-/// An argument of a launch by its parameter and offset there.
-#[derive(Clone, Copy, Debug)]
-enum Value {
-    Number(i128),
-    Buffer { bytes: u64, align: u64 },
-}
-
-/// A launch of a kernel of the corpus, and what the reference says of its accesses.
-struct Shape {
-    suite: String,
-    file: String,
-    kernel: String,
-    grid: Dim3,
-    block: Dim3,
-    dynamic_shared: u32,
-    args: Vec<(usize, u32, Value)>,
-    expected: Vec<(u32, String)>,
-}
-
-fn dim(text: &str) -> Dim3 {
-    let axes: Vec<u32> = text.split(',').map(|axis| axis.parse().unwrap()).collect();
-    Dim3::new(axes[0], axes[1], axes[2])
-}
 
 fn corpus(file: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(file);
@@ -44,39 +25,7 @@ fn corpus(file: &str) -> String {
 /// The launches of `tests/bounds/expected.txt`.
 fn shapes() -> Vec<Shape> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bounds/expected.txt");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut shapes: Vec<Shape> = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let words: Vec<&str> = line.split(' ').collect();
-        if words[0] != "kernel" {
-            let site = (words[0].parse().unwrap(), words[1].to_owned());
-            shapes.last_mut().unwrap().expected.push(site);
-            continue;
-        }
-        let args = words[7..].iter().filter(|arg| !arg.is_empty()).map(|arg| {
-            let (place, value) = arg.split_once('=').unwrap();
-            let (param, offset) = place.split_once('+').unwrap_or((place, "0"));
-            let value = match value.strip_prefix("buffer:") {
-                None => Value::Number(value.parse().unwrap()),
-                Some(buffer) => {
-                    let (bytes, align) = buffer.split_once(':').unwrap();
-                    Value::Buffer { bytes: bytes.parse().unwrap(), align: align.parse().unwrap() }
-                }
-            };
-            (param.parse().unwrap(), offset.parse().unwrap(), value)
-        });
-        shapes.push(Shape {
-            suite: words[1].to_owned(),
-            file: words[2].to_owned(),
-            kernel: words[3].to_owned(),
-            grid: dim(words[4]),
-            block: dim(words[5]),
-            dynamic_shared: words[6].parse().unwrap(),
-            args: args.collect(),
-            expected: Vec::new(),
-        });
-    }
-    shapes
+    launches::read(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// A kernel that was read, and its analysis.

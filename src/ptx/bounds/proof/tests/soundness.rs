@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use super::super::{BufferFacts, Contents, LaunchFacts, Region, Verdict, Verdicts, alignment_of};
+use super::super::{
+    Analysis, BufferFacts, Contents, LaunchFacts, ProofCache, Region, Verdict, Verdicts, alignment_of,
+};
 use super::generated::{Choices, kernel};
 use super::{Kernel, Shape, Value, corpus, shapes};
 use crate::backend::host::interp::{AccessRule, LaunchBuffer, LaunchRequest, Program, run};
@@ -60,7 +62,10 @@ impl Trial<'_> {
         }
         let (grid, block, dynamic_shared) = (self.grid, self.block, self.dynamic_shared);
         let facts = LaunchFacts { grid, block, dynamic_shared, params: &params, buffers: &buffers };
-        let verdicts = self.kernel.analysis.prove(&facts);
+        let verdicts = match choices.below(4) {
+            0 => self.shared(&facts),
+            _ => Arc::new(self.kernel.analysis.prove(&facts)),
+        };
         tally.launches += 1;
         tally.sites += verdicts.all().len() as u64;
         tally.proved += verdicts.all().iter().filter(|v| matches!(v, Verdict::Proved { .. })).count() as u64;
@@ -95,6 +100,14 @@ impl Trial<'_> {
                 );
             }
         }
+    }
+
+    /// The verdicts on a launch, by way of a cache that knows the same with more blocks.
+    fn shared(&self, facts: &LaunchFacts<'_>) -> Arc<Verdicts> {
+        let cache = ProofCache::new(Analysis::new(&self.kernel.module, self.kernel.id));
+        let grid = Dim3::new(facts.grid.x + 1, facts.grid.y + 1, facts.grid.z);
+        cache.prove(&LaunchFacts { grid, ..*facts });
+        cache.prove(facts)
     }
 
     /// The claim that a fault refutes.
