@@ -111,10 +111,11 @@ fn each_example_on_a_bare_machine() {
     std::fs::create_dir_all(&pictures).expect("there is room");
     let denoise = ["--steps=1", "--output", pictures.to_str().expect("a path of UTF-8")];
     let ptxcheck = ["ptx/saxpy.ptx"];
-    let examples: [(&str, &[&str], &str); 3] = [
+    let examples: [(&str, &[&str], &str); 4] = [
         ("denoise", &denoise, "device"),
         ("fault", &[], "shift_off_by_one"),
         ("ptxcheck", &ptxcheck, "kernel saxpy"),
+        ("verdicts", &[], "948"),
     ];
     let there = std::fs::read_dir(Path::new(ROOT).join("examples")).expect("it is there");
     let there = there.filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned()));

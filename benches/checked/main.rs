@@ -3,6 +3,8 @@
 //!
 //! Times are the GPU's, between two events around several launches; the three take turns, round after round, and medians
 //! are compared. Inputs are random. The last column says how many launches' worth of analysis a new shape costs.
+//!
+//! `SCOPED_GPU_ROUNDS=1` measures once: enough under a tool that makes kernels a hundred times as slow.
 
 mod kernels;
 #[path = "../../tests/reference/random.rs"]
@@ -14,7 +16,7 @@ use std::time::Instant;
 use anyhow::Result;
 use scoped_gpu::{Context, Device, Error, Stream};
 
-/// Rounds in which the three ways take turns, and launches between two events.
+/// Rounds in which the three ways take turns if the environment does not say, and launches between two events.
 const ROUNDS: usize = 21;
 const LAUNCHES: usize = 3;
 
@@ -50,7 +52,7 @@ fn main() -> Result<()> {
         }
     };
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    println!("{device}; medians of {ROUNDS} rounds");
+    println!("{device}; medians of {} rounds", rounds());
     println!();
     println!(
         "{:<14} {:>12} {:>12} {:>12} {:>20}",
@@ -80,6 +82,10 @@ fn main() -> Result<()> {
         mark(launched, MEAN_FLOOR)
     );
     Ok(())
+}
+
+fn rounds() -> usize {
+    std::env::var("SCOPED_GPU_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(ROUNDS).max(1)
 }
 
 fn geometric_mean(ratios: &[f64]) -> f64 {
@@ -118,7 +124,7 @@ fn measure<'ctx>(
         };
         let first = host(Way::AsLaunched)? - host(Way::AsLaunched)?;
         let mut times = [const { Vec::new() }; 3];
-        for round in 0..ROUNDS + 1 {
+        for round in 0..=rounds() {
             for (times, way) in times.iter_mut().zip([Way::Unchecked, Way::AllChecked, Way::AsLaunched]) {
                 let begin = stream.record()?;
                 for _ in 0..LAUNCHES {

@@ -24,19 +24,17 @@ pub(crate) fn note<T: Element>(core: &Core, region: &Region<'_>, host: &[T]) {
     }
 }
 
-/// The range of integers of 32 and 64 bits; `None` for other elements, and for none at all. Narrower ones are not read:
-/// their type bounds what they index.
+/// The range of integers of 16 bits and more; `None` for other elements, and for none at all. Bytes are not read: their
+/// type bounds what they index.
 fn range<T: Element>(host: &[T]) -> Option<Contents> {
     macro_rules! integers {
         ($($integer:ty),+) => {$(
             if TypeId::of::<T>() == TypeId::of::<$integer>() {
                 let host: &[$integer] = bytemuck::cast_slice(host);
-                // A byte's range is small enough as it is, and reading bytes would take longer than copying them.
-                let (min, max) = match size_of::<$integer>() {
-                    _ if host.is_empty() => return None,
-                    1 => (<$integer>::MIN, <$integer>::MAX),
-                    _ => extremes(host, (<$integer>::MAX, <$integer>::MIN)),
-                };
+                if host.is_empty() {
+                    return None;
+                }
+                let (min, max) = extremes(host, (<$integer>::MAX, <$integer>::MIN));
                 return Some(Contents {
                     bytes: size_of::<$integer>() as u32,
                     signed: <$integer>::MIN != 0,
@@ -46,7 +44,7 @@ fn range<T: Element>(host: &[T]) -> Option<Contents> {
             }
         )+};
     }
-    integers!(u32, i32, u64, i64);
+    integers!(u16, i16, u32, i32, u64, i64);
     None
 }
 
@@ -67,10 +65,11 @@ mod tests {
         let known = |bytes, signed, min, max| Some(Contents { bytes, signed, min, max });
         assert_eq!(range(&[3_i32, -7, 12]), known(4, true, -7, 12));
         assert_eq!(range(&[u64::MAX, 1]), known(8, false, 1, i128::from(u64::MAX)));
-        assert_eq!(range(&[7_u8, 9]), known(1, false, 0, 255));
+        assert_eq!(range(&[7_u8, 9]), None);
+        assert_eq!(range(&[7_u16, 9]), known(2, false, 7, 9));
         let long: Vec<i32> = (0..3 * PART as i32 + 5).map(|i| i - 1000).collect();
         assert_eq!(range(&long), known(4, true, -1000, 3 * PART as i128 - 996));
-        assert_eq!(range::<u8>(&[]), None);
+        assert_eq!(range::<u32>(&[]), None);
         assert_eq!(range(&[1.0_f32]), None);
         assert_eq!(range(&[[1_i32, 2]]), None);
     }

@@ -36,6 +36,7 @@ part same_picture 10 '.' sh -c "cmp $output/denoise.png $output/denoise_cuda.png
 part bench_cuda 200 'launch' ./bench_cuda
 part bench_checked 200 'geometric' ./bench_checked
 if [ -n "$sanitizer" ]; then
+    SCOPED_GPU_ROUNDS=1 part sanitizer_beside 150 'geometric' "$sanitizer" --tool memcheck ./bench_checked
     part memcheck 300 'ERROR SUMMARY|LEAK SUMMARY' "$sanitizer" --tool memcheck --leak-check full ./devices cuda:0 --test-threads 1 \
         --skip unchecked
 else
