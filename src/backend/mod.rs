@@ -25,6 +25,18 @@
 //!   not contained, every later call answers [`ErrorKind::Poisoned`] until `reset`.
 //! * **B6** No call panics; releasing calls (`free`, `destroy_*`, `unload`) release what they can also when poisoned.
 
+// What runs when something is closed does not panic: `tests/structure/closing.rs`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 #[cfg(feature = "cuda")]
 pub(crate) mod cuda;
 pub(crate) mod facts;

@@ -353,13 +353,19 @@ impl Errors {
         }
     }
 
-    pub(crate) fn into_result(mut self) -> Result<(), Error> {
+    pub(crate) fn into_result(self) -> Result<(), Error> {
         let cause = self.0.iter().position(|error| error.fault().is_some()).unwrap_or(0);
-        if self.0.is_empty() {
-            return Ok(());
+        let mut first = None;
+        let mut others = Vec::with_capacity(self.0.len());
+        for (at, error) in self.0.into_iter().enumerate() {
+            if at == cause {
+                first = Some(error);
+            } else {
+                others.push(error);
+            }
         }
-        let mut first = self.0.remove(cause);
-        for later in self.0 {
+        let Some(mut first) = first else { return Ok(()) };
+        for later in others {
             if !matches!(later.kind(), ErrorKind::Poisoned { .. } | ErrorKind::ContextLost) {
                 first.push(later);
             }

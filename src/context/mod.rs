@@ -1,6 +1,18 @@
 //! The context: the handle through which a closure reaches a device, and the brand that ties everything to it.
 //! What can be done with a context is implemented by the modules that add the ability.
 
+// What runs when something is closed does not panic: `tests/structure/closing.rs`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 pub(crate) mod core;
 pub(crate) mod ledger;
 pub(crate) mod scope;

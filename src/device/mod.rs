@@ -1,5 +1,17 @@
 //! Devices: which there are, opening scopes on one, resetting it. What a scope can do is in `context`.
 
+// What runs when something is closed does not panic: `tests/structure/closing.rs`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 mod all;
 mod choice;
 mod leaks;

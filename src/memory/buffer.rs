@@ -1,5 +1,17 @@
 //! Buffers: owned handles to device memory, for programs whose arrays do not nest.
 
+// What runs when something is closed does not panic: `tests/structure/closing.rs`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;

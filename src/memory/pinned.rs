@@ -1,5 +1,17 @@
 //! Page-locked host memory: what queued copies move at the link's full speed.
 
+// What runs when something is closed does not panic: `tests/structure/closing.rs`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;

@@ -8,6 +8,18 @@
 //! On a device that wants allocations to be kept apart ([`Backend::block_bytes`] is `None`: the host device, which
 //! recognises each by its address), the pool only counts.
 
+// What runs when something is closed does not panic: `tests/structure/closing.rs`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 mod pieces;
 
 use std::sync::Mutex;

@@ -23,7 +23,8 @@ pub(super) fn meaning(code: i32) -> Meaning {
 
 /// The name of a code; `unknown` for one that this table does not have.
 pub(super) fn name(code: i32) -> &'static str {
-    NAMES.binary_search_by_key(&code, |(known, _)| *known).map_or("unknown", |index| NAMES[index].1)
+    let index = NAMES.binary_search_by_key(&code, |(known, _)| *known).ok();
+    index.and_then(|index| NAMES.get(index)).map_or("unknown", |(_, name)| name)
 }
 
 /// The `CUresult` values of the CUDA 13.0 Driver API reference, by number.

@@ -109,12 +109,9 @@ pub(super) unsafe fn queue(
 
 /// The shortest piece of 1, 2, 4 or 8 bytes whose repetition is the element; else the element.
 fn shortest_period(element: &[u8]) -> &[u8] {
-    let repeats = |&period: &usize| {
-        element.len().is_multiple_of(period)
-            && element.chunks(period).all(|piece| piece == &element[..period])
-    };
-    let period = [1, 2, 4, 8].into_iter().filter(|&period| period < element.len()).find(repeats);
-    &element[..period.unwrap_or(element.len())]
+    let repeats = |period: &&[u8]| element.chunks(period.len()).all(|piece| piece == *period);
+    let periods = [1, 2, 4, 8].into_iter().filter_map(|period| element.get(..period));
+    periods.filter(|period| period.len() < element.len()).find(repeats).unwrap_or(element)
 }
 
 /// # Safety

@@ -253,7 +253,7 @@ fn speaks_of_text(failure: Failure) -> bool {
 /// The error of text that the driver's compiler did not take.
 fn refused(name: &str, (major, minor): (u32, u32), failure: Failure, log: &[u8]) -> ErrorKind {
     let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
-    let log = String::from_utf8_lossy(&log[..end]);
+    let log = String::from_utf8_lossy(log.get(..end).unwrap_or(log));
     let log = log.trim();
     let mut message = format!("{name}: the driver does not take this PTX: {}", driver_error(failure));
     if failure.code == UNSUPPORTED_PTX_VERSION {

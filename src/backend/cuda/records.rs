@@ -92,11 +92,11 @@ impl Block {
                 return Err(error);
             }
         };
-        for word in 0..(SLOTS + 1) * WORDS {
+        for (word, empty) in EMPTY.into_iter().cycle().take((SLOTS + 1) * WORDS).enumerate() {
             // SAFETY: the word lies in the memory that was allocated just now, which is aligned to more than 8 bytes.
             let place = unsafe { host.add(word) };
             // SAFETY: as above; nobody else knows it yet.
-            unsafe { place.write(EMPTY[word % WORDS]) };
+            unsafe { place.write(empty) };
         }
         let block = Self { device, host };
         // SAFETY: both sides have the size that is said; the page-locked one is not written until the stream was waited

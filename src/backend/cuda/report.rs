@@ -39,10 +39,10 @@ impl Checked {
         };
         let access = self.access(place, recorded.address);
         let mut fault = Fault::new(self.kind(place, access.as_ref()), name, &*self.variant.kernel);
-        let threads = self.block.count() as u64;
-        let (block, thread) = (recorded.thread / threads.max(1), recorded.thread % threads.max(1));
+        let threads = (self.block.count() as u64).max(1);
+        let (block, thread) = (recorded.thread / threads, recorded.thread % threads);
         // A grid has more than 2^32 blocks only along several axes.
-        let [x, y] = [u64::from(self.grid.x), u64::from(self.grid.y)];
+        let [x, y] = [self.grid.x, self.grid.y].map(|blocks| u64::from(blocks.max(1)));
         let block = [block % x, block / x % y, block / x / y].map(|index| index as u32);
         fault.site =
             site(ptx.module(), ptx.source(), self.block, place.function, place.pc, block, thread as u32);

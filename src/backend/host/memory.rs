@@ -13,6 +13,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 
 use super::written::Written;
 
@@ -129,21 +130,25 @@ impl Memory {
             return Err(refused);
         }
         let bytes = filled(len, fill).ok_or(refused)?;
-        let index = self.next_slot().ok_or(refused)?;
-        self.slots[index] = Slot { live: true, len: asked, bytes, written: Written::default() };
+        let slot = Slot { live: true, len: asked, bytes, written: Written::default() };
+        let index = self.place(slot).ok_or(refused)?;
         self.live_bytes += asked;
         self.live_count += 1;
         Ok(base_of(index))
     }
 
-    fn next_slot(&mut self) -> Option<usize> {
+    /// Puts a slot where none is live: behind all others, or over the one that was freed first.
+    fn place(&mut self, slot: Slot) -> Option<usize> {
         let full = self.slots.len() as u64 + FIRST_SLOT >= SLOT_LIMIT;
         let reused = if full || self.freed.len() > QUARANTINE { self.freed.pop_front() } else { None };
         match reused {
-            Some(index) => Some(index as usize),
+            Some(index) => {
+                *self.slots.get_mut(index as usize)? = slot;
+                Some(index as usize)
+            }
             None if full => None,
             None => {
-                self.slots.push(Slot { live: false, len: 0, bytes: Vec::new(), written: Written::default() });
+                self.slots.push(slot);
                 Some(self.slots.len() - 1)
             }
         }
@@ -151,9 +156,9 @@ impl Memory {
 
     /// Gives the allocation that begins at `address` back.
     pub(crate) fn free(&mut self, address: u64) -> Result<(), MemoryError> {
-        let (index, offset) = self.live(address)?;
+        let (index, slot, offset) = self.live(address)?;
         if offset != 0 {
-            return Err(match self.slots[index].len > offset {
+            return Err(match slot.len > offset {
                 true => MemoryError::Interior { base: base_of(index) },
                 false => MemoryError::Stray,
             });
@@ -163,52 +168,55 @@ impl Memory {
     }
 
     fn release(&mut self, index: usize) {
-        let slot = &mut self.slots[index];
+        let Some(slot) = self.slots.get_mut(index) else { return };
         slot.live = false;
         slot.bytes = Vec::new();
         slot.written = Written::default();
-        self.live_bytes -= slot.len;
-        self.live_count -= 1;
+        self.live_bytes = self.live_bytes.saturating_sub(slot.len);
+        self.live_count = self.live_count.saturating_sub(1);
         self.freed.push_back(index as u32);
     }
 
     /// Frees everything; returns how many allocations were live.
     pub(crate) fn reset(&mut self) -> usize {
-        let live: Vec<usize> = (0..self.slots.len()).filter(|&i| self.slots[i].live).collect();
+        let slots = self.slots.iter().enumerate();
+        let live: Vec<usize> = slots.filter(|(_, slot)| slot.live).map(|(index, _)| index).collect();
         live.iter().for_each(|&index| self.release(index));
         live.len()
     }
 
     /// The `len` bytes from `address`, which lie in one live allocation.
     pub(crate) fn bytes(&self, address: u64, len: usize) -> Result<&[u8], MemoryError> {
-        let (index, offset) = self.range(address, len as u64)?;
-        Ok(&self.slots[index].bytes[offset..offset + len])
+        let (index, range) = self.range(address, len)?;
+        self.slots.get(index).and_then(|slot| slot.bytes.get(range)).ok_or(MemoryError::Stray)
     }
 
     /// The `len` bytes from `address`, which lie in one live allocation, to be written: they count as written.
     pub(crate) fn bytes_mut(&mut self, address: u64, len: usize) -> Result<&mut [u8], MemoryError> {
-        let (index, offset) = self.range(address, len as u64)?;
-        let slot = &mut self.slots[index];
-        slot.written.add(offset..offset + len);
-        Ok(&mut slot.bytes[offset..offset + len])
+        let (index, range) = self.range(address, len)?;
+        let slot = self.slots.get_mut(index).ok_or(MemoryError::Stray)?;
+        slot.written.add(range.clone());
+        slot.bytes.get_mut(range).ok_or(MemoryError::Stray)
     }
 
     /// Copies `len` bytes between two places, which may overlap. A copy of what nothing wrote is no more written.
     pub(crate) fn copy_within(&mut self, to: u64, from: u64, len: usize) -> Result<(), MemoryError> {
-        let (to_slot, to) = self.range(to, len as u64)?;
-        let (from_slot, from) = self.range(from, len as u64)?;
-        let written: Vec<_> = self.slots[from_slot].written.within(from..from + len).collect();
-        for part in written {
-            self.slots[to_slot].written.add(part.start - from + to..part.end - from + to);
-        }
+        let (to_slot, to) = self.range(to, len)?;
+        let (from_slot, from) = self.range(from, len)?;
+        let moved = |part: Range<usize>| part.start - from.start + to.start..part.end - from.start + to.start;
         if to_slot == from_slot {
-            self.slots[to_slot].bytes.copy_within(from..from + len, to);
+            let slot = self.slots.get_mut(to_slot).ok_or(MemoryError::Stray)?;
+            let written: Vec<_> = slot.written.within(from.clone()).map(moved).collect();
+            written.into_iter().for_each(|part| slot.written.add(part));
+            slot.bytes.copy_within(from, to.start);
             return Ok(());
         }
-        let (low, high) = self.slots.split_at_mut(to_slot.max(from_slot));
-        let (first, second) = (&mut low[to_slot.min(from_slot)], &mut high[0]);
-        let (target, source) = if to_slot < from_slot { (first, &*second) } else { (second, &*first) };
-        target.bytes[to..to + len].copy_from_slice(&source.bytes[from..from + len]);
+        let both = self.slots.get_disjoint_mut([to_slot, from_slot]);
+        let [target, source] = both.map_err(|_| MemoryError::Stray)?;
+        source.written.within(from.clone()).map(moved).for_each(|part| target.written.add(part));
+        if let (Some(to), Some(from)) = (target.bytes.get_mut(to), source.bytes.get(from)) {
+            to.copy_from_slice(from);
+        }
         Ok(())
     }
 
@@ -246,8 +254,8 @@ impl Memory {
         self.slots.iter_mut().filter(|slot| slot.live).map(|slot| &mut slot.written)
     }
 
-    /// Slot index and offset of an address whose slot holds a live allocation.
-    fn live(&self, address: u64) -> Result<(usize, u64), MemoryError> {
+    /// The slot of an address, where it holds a live allocation: its index, itself, and the offset in it.
+    fn live(&self, address: u64) -> Result<(usize, &Slot, u64), MemoryError> {
         let slot = slot_of(address);
         if slot < FIRST_SLOT {
             return Err(match slot {
@@ -264,17 +272,18 @@ impl Memory {
         }
         address
             .checked_sub(base)
-            .map(|offset| (index, offset))
+            .map(|offset| (index, entry, offset))
             .ok_or(MemoryError::OutOfRange { base, len: entry.len })
     }
 
-    fn range(&self, address: u64, len: u64) -> Result<(usize, usize), MemoryError> {
-        let (index, offset) = self.live(address)?;
-        let whole = self.slots[index].len;
-        if offset > whole || len > whole - offset {
+    /// The slot index of an address, and its `len` bytes, which lie in the live allocation there.
+    fn range(&self, address: u64, len: usize) -> Result<(usize, Range<usize>), MemoryError> {
+        let (index, slot, offset) = self.live(address)?;
+        let whole = slot.len;
+        if offset > whole || len as u64 > whole - offset {
             return Err(MemoryError::OutOfRange { base: base_of(index), len: whole });
         }
-        Ok((index, offset as usize))
+        Ok((index, offset as usize..offset as usize + len))
     }
 }
 

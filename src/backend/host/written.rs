@@ -17,9 +17,11 @@ impl Written {
         }
         // what touches the new range becomes part of it
         let first = self.ranges.partition_point(|old| old.end < range.start);
-        let last = first + self.ranges[first..].partition_point(|old| old.start <= range.end);
-        let start = self.ranges[first..last].first().map_or(range.start, |old| old.start.min(range.start));
-        let end = self.ranges[first..last].last().map_or(range.end, |old| old.end.max(range.end));
+        let later = self.ranges.get(first..).unwrap_or_default();
+        let touched = later.get(..later.partition_point(|old| old.start <= range.end)).unwrap_or_default();
+        let start = touched.first().map_or(range.start, |old| old.start.min(range.start));
+        let end = touched.last().map_or(range.end, |old| old.end.max(range.end));
+        let last = first + touched.len();
         self.ranges.splice(first..last, std::iter::once(start..end));
     }
 
@@ -32,7 +34,8 @@ impl Written {
     /// The parts of `range` that were written.
     pub(crate) fn within(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let first = self.ranges.partition_point(|old| old.end <= range.start);
-        let parts = self.ranges[first..].iter().take_while(move |old| old.start < range.end);
+        let parts =
+            self.ranges.get(first..).unwrap_or_default().iter().take_while(move |old| old.start < range.end);
         parts.map(move |old| old.start.max(range.start)..old.end.min(range.end))
     }
 }
