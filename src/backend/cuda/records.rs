@@ -101,8 +101,18 @@ impl Block {
         let block = Self { device, host };
         // SAFETY: both sides have the size that is said; the page-locked one is not written until the stream was waited
         // for (`collect`), and neither is freed while the context lives.
-        context.answer(unsafe { driver::copy_to_device(device, block.at(0), BLOCK_BYTES, stream) })?;
-        Ok(block)
+        let copied =
+            context.answer(unsafe { driver::copy_to_device(device, block.at(0), BLOCK_BYTES, stream) });
+        match copied {
+            Ok(()) => Ok(block),
+            Err(error) => {
+                // SAFETY: the copy was refused, or the context has ended: nobody uses either side (B3).
+                let _ = unsafe { memory::free_pinned(host.cast(), context) };
+                // SAFETY: as above.
+                let _ = unsafe { memory::free(device, context) };
+                Err(error)
+            }
+        }
     }
 
     fn slot(&self, slot: usize) -> u64 {
@@ -207,7 +217,10 @@ impl Records {
                     // SAFETY: an empty record lies behind the others; both sides stay.
                     let copied =
                         unsafe { driver::copy_to_device(block.slot(slot), block.at(SLOTS), BYTES, stream) };
-                    context.answer(copied)?;
+                    if context.answer(copied).is_err() {
+                        // The fault is the news. A slot that is not empty again is not used again.
+                        continue;
+                    }
                     cleared = true;
                 }
                 let mut state = lock(&self.state);

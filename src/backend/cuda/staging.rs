@@ -238,21 +238,23 @@ impl Job<'_> {
 
     fn download(&self, lane: &Lane) -> Answer<()> {
         let mut filled: [Option<Piece>; 2] = [None, None];
-        for turn in (0..lane.len()).cycle() {
-            let stage = &lane[turn];
-            if let Some(piece) = filled[turn].take() {
-                stage.wait(self)?;
-                // SAFETY: the piece is host memory that nobody else uses (C3), and no other thread took it; the block,
-                // whose copy has stopped, holds as many bytes.
-                unsafe { ptr::copy_nonoverlapping(stage.block.as_ptr(), piece.host.as_ptr(), piece.bytes()) };
-            }
-            match self.take() {
-                Some(piece) => {
-                    self.queue(stage, &piece)?;
-                    filled[turn] = Some(piece);
+        loop {
+            for (stage, filled) in lane.iter().zip(&mut filled) {
+                if let Some(piece) = filled.take() {
+                    stage.wait(self)?;
+                    // SAFETY: the piece is host memory that nobody else uses (C3), and no other thread took it; the block,
+                    // whose copy has stopped, holds as many bytes.
+                    unsafe {
+                        ptr::copy_nonoverlapping(stage.block.as_ptr(), piece.host.as_ptr(), piece.bytes());
+                    }
                 }
-                None if filled.iter().all(Option::is_none) => break,
-                None => {}
+                if let Some(piece) = self.take() {
+                    self.queue(stage, &piece)?;
+                    *filled = Some(piece);
+                }
+            }
+            if filled.iter().all(Option::is_none) {
+                break;
             }
         }
         Ok(())
@@ -298,7 +300,7 @@ impl Piece {
 }
 
 impl Cut {
-    /// `None` if the host's side has gaps, or there is none.
+    /// `None` if the host's side has gaps, if there is none, or nothing to copy.
     fn new(copy: &Copy) -> Option<Self> {
         let copy = transfer::dense(*copy);
         let (to_device, host, device, pitch) = match (copy.src.place, copy.dst.place) {
@@ -310,7 +312,7 @@ impl Cut {
         if slices != 1 || (rows > 1 && pitch != row_bytes) {
             return None;
         }
-        let rows_together = (BLOCK_BYTES / row_bytes).clamp(1, rows);
+        let rows_together = BLOCK_BYTES.checked_div(row_bytes)?.max(1).min(rows);
         Some(Self {
             to_device,
             host,
@@ -324,7 +326,8 @@ impl Cut {
 
     /// Piece number `index`.
     fn piece(&self, index: usize) -> Option<Piece> {
-        let (row, column) = (index / self.parts * self.rows_together, index % self.parts * BLOCK_BYTES);
+        let row = index.checked_div(self.parts)? * self.rows_together;
+        let column = index.checked_rem(self.parts)? * BLOCK_BYTES;
         if row >= self.rows {
             return None;
         }
