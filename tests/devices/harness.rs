@@ -140,7 +140,7 @@ impl Case {
     /// Whether it is a CUDA device whose driver is `tests/shim`, which runs kernels when somebody waits for them.
     pub fn is_stand_in(&self) -> bool {
         let name = |device: &Device| device.info().name.clone();
-        self.kind == Kind::Cuda && name(&self.device) == name(&Device::host())
+        !self.is_host() && name(&self.device) == name(&Device::host())
     }
 
     /// The options of this kind of host device, for a case that adds some.
