@@ -95,7 +95,7 @@ impl Checked {
         if size.is_power_of_two() && !access.address.is_multiple_of(size) {
             return FaultKind::Misaligned;
         }
-        let absolute = place.address == RecordedAddress::Absolute;
+        let absolute = is_of_all_memory(place);
         if absolute && access.address < NULL_LIMIT {
             return FaultKind::Null;
         }
@@ -113,7 +113,7 @@ impl Checked {
 
     /// The buffer that the address was made from, or the nearest.
     fn nearest(&self, place: &CheckedSite, access: &Access) -> Option<NearBuffer> {
-        if place.address != RecordedAddress::Absolute {
+        if !is_of_all_memory(place) {
             return None;
         }
         let kernel = self.variant.ptx.kernel(&self.variant.kernel)?;
@@ -129,4 +129,10 @@ impl Checked {
             None => self.buffers.iter().map(near).min_by_key(|near| near.distance(access.bytes)),
         }
     }
+}
+
+/// Whether a record has an address that buffers can be compared with. Those of shared and local memory have spaces of
+/// their own, which begin wherever the driver lets them.
+fn is_of_all_memory(place: &CheckedSite) -> bool {
+    place.address == RecordedAddress::Absolute && !matches!(place.space, ir::Space::Shared | ir::Space::Local)
 }

@@ -7,7 +7,7 @@
 //! * A load, store, atomic or copy is predicated by a comparison in front of it. One that fails is skipped; what it
 //!   would have loaded is 0 (but a register keeps its value where the instruction's own guard did not hold). The
 //!   thread goes on, so that barriers are reached by all.
-//! * Several accesses that follow each other are compared together where they begin ([`regions`]), and run as they are
+//! * Several accesses that follow each other are compared together where they begin (`regions`), and run as they are
 //!   if all fit; else a copy of them runs in which each has its comparison, so that nothing else changes.
 //! * A thread notes the first access that failed, and writes it to the record on its way out. The record names the
 //!   lowest thread of the lowest block that failed, and that thread's first failure, whatever ran first.
