@@ -256,7 +256,10 @@ fn pageable(device: &Device) -> Result<()> {
                     || timed(|| Ok(array.copy_from_host(&host)?)),
                     || {
                         raw.make_current()?;
-                        timed(|| raw.copy_to_device(their_device, &theirs))
+                        let time = timed(|| raw.copy_to_device(their_device, &theirs));
+                        // else what it left to do would be waited for in our turn
+                        raw.settle()?;
+                        time
                     },
                 )?;
                 let back = turns(

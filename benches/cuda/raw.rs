@@ -97,6 +97,13 @@ impl Raw {
         checked("copy", unsafe { sys::cuMemcpyHtoD_v2(device, host.as_ptr().cast(), host.len()) })
     }
 
+    /// Waits for everything in this context: `copy_to_device` may return before the device has the bytes.
+    pub fn settle(&self) -> Result<()> {
+        self.make_current()?;
+        // SAFETY: nothing is passed.
+        checked("wait", unsafe { sys::cuCtxSynchronize() })
+    }
+
     /// Copies device memory of at least as many bytes to ordinary memory, and waits.
     pub fn copy_to_host(&self, host: &mut [u8], device: u64) -> Result<()> {
         // SAFETY: as above.
