@@ -272,13 +272,11 @@ impl Records {
             let state = lock(&self.state);
             // a slot that became free meanwhile may have been another launch's
             if state.collected == collected {
-                let launches =
+                let mut launches =
                     state.awaited.iter().flat_map(|launches| launches.iter()).chain(&state.launched);
-                return Ok(launches
-                    .filter_map(|(slot, launch)| {
-                        read_running(&block.read(SLOTS + 1 + slot)).map(|it| launch.fault(it))
-                    })
-                    .next());
+                return Ok(launches.find_map(|(slot, launch)| {
+                    read_running(&block.read(SLOTS + 1 + slot)).map(|recorded| launch.fault(recorded))
+                }));
             }
         }
     }

@@ -11,6 +11,7 @@ use super::context::Context;
 use super::driver::{self, EventHandle, StreamHandle};
 use super::memory;
 use super::module::Launched;
+use super::stream::NON_BLOCKING;
 use super::transfer;
 use crate::backend::{Answer, Copy, HostPointer, Place, Side};
 use crate::error::ErrorKind;
@@ -21,8 +22,6 @@ pub(super) const LEAST_BYTES: usize = 16 << 20;
 const BLOCK_BYTES: usize = 1 << 20;
 /// The most threads; more are not faster.
 const LANES: usize = 8;
-/// `CU_STREAM_NON_BLOCKING`.
-const NON_BLOCKING: u32 = 1;
 
 /// The blocks of a context, made when they are first needed. One copy at a time uses them.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use crate::error::ErrorKind;
 use crate::fault::Fault;
 
 /// `CU_STREAM_NON_BLOCKING`: the stream does not synchronise with the NULL stream.
-const NON_BLOCKING: u32 = 1;
+pub(super) const NON_BLOCKING: u32 = 1;
 /// How many unfinished launches of a stream are remembered by name.
 const REMEMBERED: usize = 256;
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::Result;
 use scoped_gpu::Device;
 
+use crate::both;
 use crate::corpus::{Rule, Trial, trials};
 use crate::driver::Gpu;
-use crate::host;
 use crate::job::{Argument, Job};
 use crate::report::{Outcome, Report, Verdict};
 use crate::values::show;
@@ -25,23 +25,7 @@ pub fn run(report: &mut Report, host: &Device, gpu: &mut Gpu, root: &Path) -> Re
 }
 
 fn compare(outcome: &mut Outcome, host: &Device, gpu: &mut Gpu, trial: &Trial) -> Result<()> {
-    let on_host = match host::run(host, &trial.job) {
-        Ok(outputs) => outputs,
-        Err(error) => {
-            outcome.fail(format!("host device: {error}"));
-            return Ok(());
-        }
-    };
-    let on_gpu = match gpu.run(&trial.job) {
-        Ok(outputs) => outputs,
-        Err(failure) => {
-            outcome.fail(format!("GPU: {failure}"));
-            if failure.ends_context() {
-                gpu.recover()?;
-            }
-            return Ok(());
-        }
-    };
+    let Some([on_host, on_gpu]) = both::run(outcome, host, gpu, &trial.job)? else { return Ok(()) };
     if unchanged(&trial.job, &on_gpu) {
         outcome.fail("the kernel wrote nothing new, so nothing was compared".to_owned());
     }
@@ -97,6 +81,7 @@ fn word(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host;
 
     /// What a GPU would be given is in order: the arguments fit, no access is out of range, something is written.
     #[test]

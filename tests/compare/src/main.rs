@@ -5,6 +5,7 @@
 //! `tests` and `ptx` are. Exit status: 0 nothing differs that must not, 1 something does, 2 the run broke off, 3 there
 //! is no driver.
 
+mod both;
 mod corpus;
 mod driver;
 #[path = "../../opcodes/format.rs"]

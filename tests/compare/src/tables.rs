@@ -6,9 +6,9 @@ use std::rc::Rc;
 use anyhow::Result;
 use scoped_gpu::Device;
 
+use crate::both;
 use crate::driver::Gpu;
 use crate::format::{Case, Tolerance};
-use crate::host;
 use crate::job::Job;
 use crate::kernel;
 use crate::random::Random;
@@ -182,23 +182,7 @@ fn random_bits(ty: Type, random: &mut Random) -> u64 {
 /// Runs a case on both devices and compares; `table` says whether its expected values go with its inputs.
 fn compare(outcome: &mut Outcome, host: &Device, gpu: &mut Gpu, case: &Case, table: bool) -> Result<()> {
     let job = job(case);
-    let on_host = match host::run(host, &job) {
-        Ok(outputs) => outputs,
-        Err(error) => {
-            outcome.fail(format!("host device: {error}"));
-            return Ok(());
-        }
-    };
-    let on_gpu = match gpu.run(&job) {
-        Ok(outputs) => outputs,
-        Err(failure) => {
-            outcome.fail(format!("GPU: {failure}"));
-            if failure.ends_context() {
-                gpu.recover()?;
-            }
-            return Ok(());
-        }
-    };
+    let Some([on_host, on_gpu]) = both::run(outcome, host, gpu, &job)? else { return Ok(()) };
     let (Some(ours), Some(theirs)) = (on_host.first(), on_gpu.first()) else { return Ok(()) };
     let threads = case.all_threads();
     // The manual bounds errors in a part of the domain only, which random bits leave.
