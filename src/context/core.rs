@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 
 use crate::backend::{Answer, Backend, StreamId};
-use crate::context::ledger::{EntryId, Ledger, PinnedBlock, Touch};
+use crate::context::ledger::{EntryId, Ledger, Touch};
 use crate::device::{LeakKind, LeakReport, Shared};
 use crate::error::{Error, ErrorKind};
 use crate::pool::Piece;
@@ -111,7 +111,7 @@ impl Core {
     pub(crate) fn release(&self, entry: EntryId) -> Result<(), Error> {
         let (allocation, mut pending) = {
             let mut ledger = self.ledger();
-            let Some(allocation) = ledger.allocations.remove(&entry) else { return Ok(()) };
+            let Some(allocation) = ledger.allocations.remove(entry) else { return Ok(()) };
             let pending = ledger.pending(&allocation);
             (allocation, pending)
         };
@@ -276,24 +276,24 @@ impl Core {
         for &stream in &streams {
             errors.extend(self.wait_at(stream, here));
         }
-        let allocations: Vec<_> =
-            self.ledger().allocations.iter().rev().map(|(entry, a)| (*entry, a.location, a.bytes)).collect();
+        let allocations = self.ledger().allocations.newest_first();
         // Arrays went with their closures, so whatever is left belongs to handles that were forgotten.
         let mut leaks = LeakReport::default();
-        for (entry, location, bytes) in allocations {
-            leaks.add(LeakKind::Buffer, location, bytes);
+        for entry in allocations {
+            if let Some(left) = self.ledger().allocations.get(entry) {
+                leaks.add(LeakKind::Buffer, left.location, left.bytes);
+            }
             errors.extend(self.release(entry));
         }
-        let pinned: Vec<PinnedBlock> =
-            std::mem::take(&mut self.ledger().pinned).into_values().rev().collect();
+        let pinned = self.ledger().pinned.take_all();
         for block in pinned {
             // SAFETY: the ledger held the block, so it came from `allocate_pinned` with this size and was not given
             // back; all streams were waited for above, so by B3 no operation uses it (C3).
             let freed = unsafe { self.shared.backend.free_pinned(block.pointer.0, block.bytes) };
             errors.add(freed, here);
         }
-        let marks = std::mem::take(&mut self.ledger().marks);
-        for (mark, location) in marks.into_values().rev() {
+        let marks = self.ledger().marks.take_all();
+        for (mark, location) in marks {
             leaks.add(LeakKind::Event, location, 0);
             errors.add(self.shared.backend.destroy_mark(mark), here);
         }
@@ -303,8 +303,8 @@ impl Core {
         for stream in streams {
             errors.add(self.end_stream(stream), here);
         }
-        let modules = std::mem::take(&mut self.ledger().modules);
-        for module in modules.into_values().rev() {
+        let modules = self.ledger().modules.take_all();
+        for module in modules {
             errors.add(self.shared.backend.unload(module), here);
         }
         self.silent_into(&mut errors);

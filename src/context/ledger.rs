@@ -1,18 +1,14 @@
 //! The ledger: everything a context handed out, who used it last on which stream, and what must be given back.
 //! It decides order and gives back; it never looks inside memory.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::panic::Location;
 
 use smallvec::SmallVec;
 
 use crate::backend::{Answer, Backend, Contents, MarkId, ModuleId, StreamId};
+pub(crate) use crate::context::slots::EntryId;
+use crate::context::slots::Slots;
 use crate::pool::{Pending, PendingWork, Standing};
-
-/// An entry of the ledger. Never reused, so a stale one names nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct EntryId(NonZeroU64);
 
 /// A moment of a stream at which something was used: the number of operations queued so far.
 type Use = Pending;
@@ -86,14 +82,8 @@ impl Clocks {
 
     /// Whether what `stream` queues now comes after `earlier`, of another stream, because it waits for that.
     fn waits_for(&self, stream: StreamId, earlier: Use) -> bool {
-        self.get(stream).is_some_and(|clock| clock.waits_for(earlier))
-    }
-}
-
-impl Clock {
-    #[inline]
-    fn waits_for(&self, earlier: Use) -> bool {
-        self.seen.iter().any(|(other, moment)| *other == earlier.stream && *moment >= earlier.moment)
+        let mut seen = self.get(stream).into_iter().flat_map(|clock| &clock.seen);
+        seen.any(|(other, moment)| *other == earlier.stream && *moment >= earlier.moment)
     }
 }
 
@@ -106,23 +96,15 @@ pub(crate) struct PinnedBlock {
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// How many entries there have been.
-    entries: u64,
-    pub(crate) allocations: BTreeMap<EntryId, Allocation>,
-    pub(crate) pinned: BTreeMap<EntryId, PinnedBlock>,
+    pub(crate) allocations: Slots<Allocation>,
+    pub(crate) pinned: Slots<PinnedBlock>,
     /// Events, with the call that made each.
-    pub(crate) marks: BTreeMap<EntryId, (MarkId, &'static Location<'static>)>,
-    pub(crate) modules: BTreeMap<EntryId, ModuleId>,
+    pub(crate) marks: Slots<(MarkId, &'static Location<'static>)>,
+    pub(crate) modules: Slots<ModuleId>,
     clocks: Clocks,
 }
 
 impl Ledger {
-    fn entry(&mut self) -> EntryId {
-        let entry = EntryId(NonZeroU64::MIN.saturating_add(self.entries));
-        self.entries += 1;
-        entry
-    }
-
     pub(crate) fn add_allocation(
         &mut self,
         address: u64,
@@ -130,30 +112,15 @@ impl Ledger {
         location: &'static Location<'static>,
         before: PendingWork,
     ) -> EntryId {
-        let entry = self.entry();
         // Whoever writes here first has to follow whoever used the memory before. Nobody reads before it is written.
-        let allocation =
-            Allocation { address, bytes, location, last_write: None, contents: None, reads: before };
-        self.allocations.insert(entry, allocation);
-        entry
-    }
-
-    pub(crate) fn add_pinned(&mut self, block: PinnedBlock) -> EntryId {
-        let entry = self.entry();
-        self.pinned.insert(entry, block);
-        entry
-    }
-
-    pub(crate) fn add_mark(&mut self, mark: MarkId, location: &'static Location<'static>) -> EntryId {
-        let entry = self.entry();
-        self.marks.insert(entry, (mark, location));
-        entry
-    }
-
-    pub(crate) fn add_module(&mut self, module: ModuleId) -> EntryId {
-        let entry = self.entry();
-        self.modules.insert(entry, module);
-        entry
+        self.allocations.insert(Allocation {
+            address,
+            bytes,
+            location,
+            last_write: None,
+            contents: None,
+            reads: before,
+        })
     }
 
     pub(crate) fn add_stream(&mut self, stream: StreamId) {
@@ -185,49 +152,51 @@ impl Ledger {
         touches: impl IntoIterator<Item = Touch>,
         queue: impl FnOnce() -> Answer<()>,
     ) -> Answer<()> {
-        let Self { allocations, clocks, .. } = self;
-        let home = clocks.get(stream);
-        let now = Use { stream, moment: home.map_or(0, |home| home.queued) + 1 };
-        let mut after: SmallVec<[Use; 4]> = SmallVec::new();
+        let moment = self.moment(stream) + 1;
+        let now = Use { stream, moment };
         let mut waiting: SmallVec<[Touch; 4]> = SmallVec::new();
         // Uses are noted before the operation is queued: if that fails, somebody waits for a moment that means the next one.
         for touch in touches {
-            let Some(allocation) = allocations.get_mut(&touch.entry) else { continue };
-            let known = after.len();
-            let mut follow = |earlier: Use| {
-                let comes_after =
-                    earlier.stream == stream || home.is_some_and(|home| home.waits_for(earlier));
-                if !comes_after && !clocks.has_stopped(earlier) {
-                    after.push(earlier);
+            match self.allocations.get_mut(touch.entry) {
+                Some(allocation) if allocation.is_left_to(stream, touch.write) => {
+                    allocation.note(now, touch.write);
                 }
-            };
-            if let Some(write) = allocation.last_write {
-                follow(write);
-            }
-            if touch.write {
-                allocation.reads.iter().copied().for_each(follow);
-            }
-            if after.len() == known {
-                allocation.note(now, touch.write);
-            } else {
-                waiting.push(touch);
+                Some(_) => waiting.push(touch),
+                None => {}
             }
         }
-        for earlier in after {
-            // one wait for another stream covers all that it had queued
-            if !self.clocks.waits_for(stream, earlier) {
-                self.wait_for_stream(backend, stream, earlier.stream)?;
-            }
-        }
-        // A note forgets earlier uses, so these had to wait until the stream is known to come after them.
-        for touch in waiting {
-            if let Some(allocation) = self.allocations.get_mut(&touch.entry) {
-                allocation.note(now, touch.write);
-            }
+        if !waiting.is_empty() {
+            self.follow_others(backend, now, &waiting)?;
         }
         queue()?;
         if let Some(clock) = self.clocks.get_mut(stream) {
-            clock.queued = now.moment;
+            clock.queued = moment;
+        }
+        Ok(())
+    }
+
+    /// Makes `now`'s stream wait for the uses on other streams that `touches` must follow, and notes these.
+    fn follow_others(&mut self, backend: &dyn Backend, now: Use, touches: &[Touch]) -> Answer<()> {
+        let mut after: SmallVec<[Use; 4]> = SmallVec::new();
+        for touch in touches {
+            let Some(allocation) = self.allocations.get(touch.entry) else { continue };
+            let reads = touch.write.then_some(&allocation.reads).into_iter().flatten();
+            let earlier = allocation.last_write.iter().chain(reads).copied();
+            after.extend(earlier.filter(|earlier| {
+                earlier.stream != now.stream && !self.clocks.has_stopped(*earlier)
+            }));
+        }
+        for earlier in after {
+            // one wait for another stream covers all that it had queued
+            if !self.clocks.waits_for(now.stream, earlier) {
+                self.wait_for_stream(backend, now.stream, earlier.stream)?;
+            }
+        }
+        // A note forgets earlier uses, so these had to wait until the stream is known to come after them.
+        for touch in touches {
+            if let Some(allocation) = self.allocations.get_mut(touch.entry) {
+                allocation.note(now, touch.write);
+            }
         }
         Ok(())
     }
@@ -263,7 +232,7 @@ impl Ledger {
     /// Notes what an upload that filled all of an allocation brought. The array is still borrowed mutably by whoever
     /// uploads, so nothing else was queued on it since.
     pub(crate) fn set_contents(&mut self, entry: EntryId, address: u64, bytes: usize, contents: Contents) {
-        if let Some(allocation) = self.allocations.get_mut(&entry)
+        if let Some(allocation) = self.allocations.get_mut(entry)
             && (allocation.address, allocation.bytes) == (address, bytes)
         {
             allocation.contents = Some(contents);
@@ -272,7 +241,7 @@ impl Ledger {
 
     /// The range of an allocation's elements, if it is known.
     pub(crate) fn contents(&self, entry: EntryId) -> Option<Contents> {
-        self.allocations.get(&entry)?.contents
+        self.allocations.get(entry)?.contents
     }
 
     /// What uses the allocation and may still run, each stream once.
@@ -302,6 +271,19 @@ impl Ledger {
 }
 
 impl Allocation {
+    /// Whether all that a touch on `stream` must follow was queued on that stream, or is followed by it already: its
+    /// read after the last write was queued behind that write.
+    #[inline]
+    fn is_left_to(&self, stream: StreamId, write: bool) -> bool {
+        let mut follows_write = self.last_write.is_none_or(|last| last.stream == stream);
+        let mut read_elsewhere = false;
+        for read in &self.reads {
+            follows_write |= read.stream == stream;
+            read_elsewhere |= read.stream != stream;
+        }
+        follows_write && !(write && read_elsewhere)
+    }
+
     #[inline]
     fn note(&mut self, now: Use, write: bool) {
         if write {

@@ -16,6 +16,7 @@
 pub(crate) mod core;
 pub(crate) mod ledger;
 pub(crate) mod scope;
+pub(crate) mod slots;
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -72,7 +72,7 @@ impl<'c> Frame<'c> {
             let ledger = self.core.ledger();
             self.entries
                 .iter()
-                .filter_map(|entry| ledger.allocations.get(entry))
+                .filter_map(|&entry| ledger.allocations.get(entry))
                 .any(|allocation| ledger.pending(allocation).iter().any(|pending| pending.stream == own))
         };
         if busy && let Err(error) = self.core.wait_at(own, here) {

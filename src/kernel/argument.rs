@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::backend::{LaunchBuffer, LaunchCall};
 use crate::context::core::Core;
-use crate::context::ledger::{EntryId, Touch};
+use crate::context::ledger::Touch;
 use crate::element::{Element, Scalar};
 use crate::error::ErrorKind;
 use crate::kernel::signature::{Parameter, Read, ReadWrite, Write, each_tuple};
@@ -43,17 +43,11 @@ pub struct Binder<'k> {
     /// An array of another context was among the arguments.
     pub(crate) foreign: Option<ErrorKind>,
     pub(crate) call: LaunchCall<'k>,
-    /// The allocation of each buffer of the launch, in their order; none has no elements.
-    pub(crate) entries: SmallVec<[Option<EntryId>; 4]>,
+    /// What the launch touches, with the argument of each; arrays without elements are not there.
+    pub(crate) touches: SmallVec<[(usize, Touch); 4]>,
 }
 
 impl<'k> Binder<'k> {
-    /// What the launch touches.
-    pub(crate) fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
-        let buffers = self.call.buffers.iter().zip(&self.entries);
-        buffers.filter_map(|(buffer, entry)| Some(Touch { entry: (*entry)?, write: buffer.writable }))
-    }
-
     /// The parameters as the PTX has them.
     pub(crate) fn signature(&self) -> &'k KernelSignature {
         self.signature
@@ -71,14 +65,16 @@ impl<'k> Binder<'k> {
     }
 
     #[inline]
-    fn pointer(&mut self, region: Region<'_>, writable: bool) {
-        if let Err(foreign) = self.core.own("an array", region.block.core) {
+    fn pointer(&mut self, region: &Region<'_>, writable: bool) {
+        let Region { block, .. } = region;
+        if let Err(foreign) = self.core.own("an array", block.core) {
             self.foreign.get_or_insert(foreign);
         }
-        let address = region.block.address;
-        let bytes = region.span() as u64;
-        self.call.buffers.push(LaunchBuffer { argument: self.next, address, bytes, writable });
-        self.entries.push(region.block.entry);
+        let (argument, address, bytes) = (self.next, block.address, region.span() as u64);
+        self.call.buffers.push(LaunchBuffer { argument, address, bytes, writable });
+        if let Some(touch) = block.touch(writable) {
+            self.touches.push((argument, touch));
+        }
         self.put(&address.to_le_bytes());
     }
 }
@@ -112,7 +108,7 @@ macro_rules! passed {
         impl<$($life,)* 'ctx, T: Element> Bind<'ctx, Read<T>> for $kind {
             #[inline]
             fn bind(self, binder: &mut Binder<'_>) {
-                binder.pointer(self.view().region(), false);
+                binder.pointer(&self.view().region(), false);
             }
         }
 
@@ -142,7 +138,7 @@ macro_rules! passed_mutably {
         impl<$($life,)* 'ctx, T: Element> Bind<'ctx, $parameter<T>> for $kind {
             #[inline]
             fn bind(self, binder: &mut Binder<'_>) {
-                binder.pointer(self.view().region(), true);
+                binder.pointer(&self.view().region(), true);
             }
         }
 

@@ -319,7 +319,8 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
         if access == AccessRule::Checked && core.shared.backend.wants_contents() {
             binder.call.contents = known_contents(core, binder);
         }
-        core.submit_at(binder.call.location, stream, binder.touches(), |backend: &dyn Backend| {
+        let touches = binder.touches.iter().map(|&(_, touch)| touch);
+        core.submit_at(binder.call.location, stream, touches, |backend: &dyn Backend| {
             // SAFETY: each buffer is a region of an array that the caller borrows for this call, so it is live (C1), and
             // the ledger keeps it until the launch has stopped (C2); C5 is the caller's.
             unsafe { backend.launch(stream, &binder.call) }
@@ -372,7 +373,7 @@ pub(super) fn bind<'ctx, S: Signature, A: Arguments<'ctx, S>, R>(
             counts: None,
             location: std::panic::Location::caller(),
         },
-        entries: SmallVec::new(),
+        touches: SmallVec::new(),
     };
     arguments.bind_all(&mut binder).at_caller()?;
     if let Some(foreign) = binder.foreign.take() {
@@ -390,12 +391,9 @@ fn zeros(bytes: usize) -> SmallVec<[u8; 64]> {
 /// What is known of the elements of arguments that are only read, and that no other argument writes.
 pub(super) fn known_contents(core: &Core, binder: &Binder<'_>) -> Vec<(usize, Contents)> {
     let ledger = core.ledger();
-    let unwritten = |entry| !binder.touches().any(|touch| touch.write && touch.entry == entry);
-    let read = binder.call.buffers.iter().zip(&binder.entries).filter(|(buffer, _)| !buffer.writable);
-    read.filter_map(|(buffer, entry)| Some((buffer.argument, (*entry)?)))
-        .filter(|(_, entry)| unwritten(*entry))
-        .filter_map(|(argument, entry)| Some((argument, ledger.contents(entry)?)))
-        .collect()
+    let written = |entry| binder.touches.iter().any(|(_, touch)| touch.write && touch.entry == entry);
+    let unwritten = binder.touches.iter().filter(|(_, touch)| !written(touch.entry));
+    unwritten.filter_map(|&(argument, touch)| Some((argument, ledger.contents(touch.entry)?))).collect()
 }
 
 /// Dynamic shared memory in bytes, static and dynamic together within the device's limit.

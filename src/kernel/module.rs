@@ -79,7 +79,7 @@ impl<'ctx> Context<'ctx> {
         let read = LoadedPtx::read(name, ptx).map_err(|message| ErrorKind::Ptx { message });
         let ptx = Arc::new(read.at_caller()?);
         let id = self.core.backend()?.load(&ptx).at_caller()?;
-        self.core.ledger().add_module(id);
+        self.core.ledger().modules.insert(id);
         Ok(Module { id, core: self.core, ptx, brand: PhantomData })
     }
 }

@@ -80,7 +80,7 @@ impl Lent<'_> {
     fn close(self, here: &'static Location<'static>) -> Result<(), Error> {
         // A stream scope inside the closure has joined; what is left are copies queued on the context's own stream,
         // and those wait before they return. So nothing uses the block.
-        if self.core.ledger().pinned.remove(&self.entry).is_none() {
+        if self.core.ledger().pinned.remove(self.entry).is_none() {
             return Ok(());
         }
         // Given back also where the context cannot be made current: cleanup tries every step.
@@ -126,7 +126,7 @@ impl<'ctx> Context<'ctx> {
         }
         let pointer: NonNull<u8> = self.core.backend()?.allocate_pinned(bytes).at_caller()?;
         let block = PinnedBlock { pointer: HostPointer(pointer), bytes };
-        let entry = self.core.ledger().add_pinned(block);
+        let entry = self.core.ledger().pinned.insert(block);
         scope::run(
             &self.core.shared,
             Lent { core: self.core, entry, block },

@@ -32,7 +32,7 @@ impl<'ctx> Stream<'_, '_, 'ctx> {
     pub fn record(&self) -> Result<Event<'ctx>, Error> {
         let core = self.streams.core;
         let mark = core.backend()?.record(self.id).at_caller()?;
-        let entry = core.ledger().add_mark(mark, Location::caller());
+        let entry = core.ledger().marks.insert((mark, Location::caller()));
         Ok(Event { core, mark, entry, brand: std::marker::PhantomData })
     }
 
@@ -86,7 +86,7 @@ impl Event<'_> {
 
 impl Drop for Event<'_> {
     fn drop(&mut self) {
-        let removed = self.core.ledger().marks.remove(&self.entry);
+        let removed = self.core.ledger().marks.remove(self.entry);
         if let Some((mark, location)) = removed
             && let Err(kind) = self.core.shared.backend.destroy_mark(mark)
             && !matches!(kind, ErrorKind::Poisoned { .. })
