@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::backend::{Answer, Backend, StreamId};
 use crate::context::ledger::{EntryId, Ledger, Touch};
 use crate::device::{LeakKind, LeakReport, Shared};
-use crate::error::{Error, ErrorKind};
+use crate::error::{AtCaller, Error, ErrorKind};
 use crate::pool::Piece;
 
 /// Locks, also when a thread panicked while it held the lock: every critical section here leaves a valid state.
@@ -43,15 +43,8 @@ impl Core {
     /// The backend, current on this thread.
     #[track_caller]
     pub(crate) fn backend(&self) -> Result<&dyn Backend, Error> {
-        self.backend_at(Location::caller())
-    }
-
-    #[inline]
-    fn backend_at(&self, here: &'static Location<'static>) -> Result<&dyn Backend, Error> {
-        match self.shared.backend.make_current() {
-            Ok(()) => Ok(&*self.shared.backend),
-            Err(kind) => Err(Error::at(kind, here)),
-        }
+        self.shared.backend.make_current().at_caller()?;
+        Ok(&*self.shared.backend)
     }
 
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -244,19 +237,20 @@ impl Core {
         touches: impl IntoIterator<Item = Touch>,
         queue: impl FnOnce(&dyn Backend) -> Answer<()>,
     ) -> Result<(), Error> {
-        self.submit_at(Location::caller(), stream, touches, queue)
+        self.backend()?;
+        self.submit_from_anywhere(Location::caller(), stream, touches, queue)
     }
 
-    /// The same for the caller's line that is given.
+    /// The same for an operation that needs no current context, and a caller's line that is given.
     #[inline]
-    pub(crate) fn submit_at(
+    pub(crate) fn submit_from_anywhere(
         &self,
         here: &'static Location<'static>,
         stream: StreamId,
         touches: impl IntoIterator<Item = Touch>,
         queue: impl FnOnce(&dyn Backend) -> Answer<()>,
     ) -> Result<(), Error> {
-        let backend = self.backend_at(here)?;
+        let backend = &*self.shared.backend;
         let queued = self.ledger().submit(backend, stream, touches, || queue(backend));
         queued.map_err(|kind| blamed(kind, here))
     }

@@ -203,6 +203,7 @@ impl Ledger {
 
     /// Makes `stream` wait for what `other` has queued by now.
     fn wait_for_stream(&mut self, backend: &dyn Backend, stream: StreamId, other: StreamId) -> Answer<()> {
+        backend.make_current()?;
         let mark = backend.record(other)?;
         let waiting = backend.wait_on(stream, mark);
         let destroyed = backend.destroy_mark(mark);

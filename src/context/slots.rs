@@ -91,13 +91,16 @@ mod tests {
     #[test]
     fn an_id_names_its_own_entry_and_never_another() {
         let mut slots = Slots::default();
-        let (a, b, c) = (slots.insert('a'), slots.insert('b'), slots.insert('c'));
+        let [a, b, c] = ['a', 'b', 'c'].map(|value| slots.insert(value));
         assert_eq!((slots.get(a), slots.get(b), slots.get(c)), (Some(&'a'), Some(&'b'), Some(&'c')));
         assert_eq!(slots.remove(b), Some('b'));
-        assert_eq!((slots.remove(b), slots.get(b), slots.len()), (None, None, 2));
+        assert_eq!(slots.remove(b), None);
+        assert_eq!(slots.len(), 2);
         let d = slots.insert('d');
         assert_eq!(d.slot, b.slot, "the place is used again");
-        assert_eq!((slots.get(b), slots.get_mut(b), slots.remove(b)), (None, None, None));
+        assert_eq!(slots.get(b), None);
+        assert_eq!(slots.remove(b), None);
+        assert_eq!(slots.get_mut(b), None);
         assert_eq!(slots.get(d), Some(&'d'));
         assert_eq!(slots.newest_first(), [d, c, a]);
         *slots.get_mut(a).unwrap() = 'A';

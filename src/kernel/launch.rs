@@ -320,7 +320,7 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
             binder.call.contents = known_contents(core, binder);
         }
         let touches = binder.touches.iter().map(|&(_, touch)| touch);
-        core.submit_at(binder.call.location, stream, touches, |backend: &dyn Backend| {
+        core.submit_from_anywhere(binder.call.location, stream, touches, |backend: &dyn Backend| {
             // SAFETY: each buffer is a region of an array that the caller borrows for this call, so it is live (C1), and
             // the ledger keeps it until the launch has stopped (C2); C5 is the caller's.
             unsafe { backend.launch(stream, &binder.call) }

@@ -106,6 +106,13 @@ impl Context {
         self.ended.load(Ordering::Acquire)
     }
 
+    /// Whether it is current on this thread.
+    pub(super) fn is_current(&self) -> bool {
+        let mut current = ptr::null_mut();
+        // SAFETY: `current` is a place for the answer.
+        unsafe { driver::context_current(&mut current) }.is_ok() && current == self.handle()
+    }
+
     /// Makes the context current on this thread, also one that a fault has ended, so that what it holds can be given
     /// back.
     pub(super) fn make_current(&self) -> Answer<()> {
@@ -119,9 +126,8 @@ impl Context {
         if self.ownership == Ownership::Primary {
             self.notice_reset(handle)?;
         }
-        let mut current = ptr::null_mut();
-        // SAFETY: `current` is a place for the answer. Asking takes a fraction of what setting does.
-        if unsafe { driver::context_current(&mut current) }.is_ok() && current == handle {
+        // asking takes a fraction of what setting does
+        if self.is_current() {
             return Ok(());
         }
         // SAFETY: the handle is live: it is replaced only by a reset, which has exclusive access (C4).

@@ -9,7 +9,6 @@ use super::context::Context;
 use super::driver::{self, Driver, StreamHandle};
 use super::launch::{self, Request};
 use super::module::{Function, Loaded};
-use super::stream::Stream;
 use crate::backend::Answer;
 use crate::dim::Dim3;
 
@@ -80,7 +79,7 @@ impl Kernels {
 pub(super) unsafe fn queue(
     rows: Rows,
     element: &[u8],
-    stream: &Stream,
+    stream: StreamHandle,
     kernels: &Kernels,
     context: &Context,
 ) -> Answer<()> {
@@ -88,21 +87,20 @@ pub(super) unsafe fn queue(
     let fits = |size: usize| {
         element.len() == size && rows.address.is_multiple_of(size as u64) && rows.pitch.is_multiple_of(size)
     };
-    let handle = stream.handle();
     let queued = match *element {
         // SAFETY: the caller vouches for the rows (C1).
-        [byte] => unsafe { bytes(rows, byte, handle) },
+        [byte] => unsafe { bytes(rows, byte, stream) },
         // SAFETY: as above; address and pitch are multiples of the element's size, as the driver wants them.
-        [a, b] if fits(2) => unsafe { halves(rows, u16::from_le_bytes([a, b]), handle) },
+        [a, b] if fits(2) => unsafe { halves(rows, u16::from_le_bytes([a, b]), stream) },
         // SAFETY: as above.
-        [a, b, c, d] if fits(4) => unsafe { words(rows, u32::from_le_bytes([a, b, c, d]), handle) },
+        [a, b, c, d] if fits(4) => unsafe { words(rows, u32::from_le_bytes([a, b, c, d]), stream) },
         _ if fits(8) || fits(16) => {
             let function = kernels.get(element.len(), context)?;
             // SAFETY: as above; the kernel is the one for this size.
             return unsafe { kernel(&function, rows, element, stream, context) };
         }
         // SAFETY: as above; nothing is asked of address and pitch.
-        _ => unsafe { doubling(rows, element, handle) },
+        _ => unsafe { doubling(rows, element, stream) },
     };
     context.answer(queued)
 }
@@ -157,7 +155,7 @@ unsafe fn kernel(
     function: &Function,
     rows: Rows,
     element: &[u8],
-    stream: &Stream,
+    stream: StreamHandle,
     context: &Context,
 ) -> Answer<()> {
     let width = rows.row_bytes / element.len();
@@ -170,7 +168,7 @@ unsafe fn kernel(
     let grid = Dim3::new(blocks(width, BLOCK.x), blocks(rows.rows, BLOCK.y), 1);
     let request = Request { grid, block: BLOCK, dynamic_shared: 0, params: &params };
     // SAFETY: the kernel writes the elements of these rows and nothing else (ptx/fill.cu), which the caller vouches for.
-    unsafe { launch::queue(function, stream, &request, context) }
+    unsafe { launch::queue((stream, function.handle()), &request, context) }
 }
 
 /// Writes the element byte by byte, then copies what is there once more and once more: along the first row, then row to

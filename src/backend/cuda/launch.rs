@@ -5,8 +5,7 @@ use std::ptr;
 
 use super::context::Context;
 use super::driver;
-use super::module::Function;
-use super::stream::Stream;
+use super::stream::Handles;
 use crate::backend::Answer;
 use crate::dim::Dim3;
 
@@ -25,19 +24,17 @@ pub(super) struct Request<'a> {
     pub(super) params: &'a [u8],
 }
 
-/// Queues a kernel.
+/// Queues a kernel, which was opted in for the shared memory that is asked for.
 ///
 /// # Safety
 /// C1 for its buffers, and C5: the kernel only touches memory that the program may touch. The parameter block is the one
 /// that the kernel's signature asks for.
 pub(super) unsafe fn queue(
-    function: &Function,
-    stream: &Stream,
+    (stream, function): Handles,
     request: &Request<'_>,
     context: &Context,
 ) -> Answer<()> {
     let Request { grid, block, dynamic_shared, params } = *request;
-    function.opt_in(dynamic_shared, context)?;
     let mut bytes = params.len();
     let mut extra: [*mut c_void; 5] = [
         ptr::without_provenance_mut(BUFFER_POINTER),
@@ -50,7 +47,7 @@ pub(super) unsafe fn queue(
     // the call returns; what the kernel does is vouched for by the caller.
     let queued = unsafe {
         driver::launch_kernel(
-            function.handle(),
+            function,
             grid.x,
             grid.y,
             grid.z,
@@ -58,7 +55,7 @@ pub(super) unsafe fn queue(
             block.y,
             block.z,
             dynamic_shared,
-            stream.handle(),
+            stream,
             ptr::null_mut(),
             extra.as_mut_ptr(),
         )

@@ -5,8 +5,7 @@ use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::context::Context;
-use super::driver::{self, EventHandle};
-use super::stream::Stream;
+use super::driver::{self, EventHandle, StreamHandle};
 use crate::backend::{Answer, MarkId};
 use crate::error::ErrorKind;
 
@@ -45,7 +44,7 @@ impl Marks {
     }
 
     /// Marks what the stream has queued so far, under this id.
-    pub(super) fn record(&self, id: MarkId, stream: &Stream, context: &Context) -> Answer<()> {
+    pub(super) fn record(&self, id: MarkId, stream: StreamHandle, context: &Context) -> Answer<()> {
         let spare = self.events().spare.pop();
         let event = match spare {
             Some(event) => event,
@@ -58,7 +57,7 @@ impl Marks {
             }
         };
         // SAFETY: the event was made or taken from the spare ones just now, the stream is live (C4).
-        let recorded = unsafe { driver::event_record(event.0, stream.handle()) };
+        let recorded = unsafe { driver::event_record(event.0, stream) };
         self.events().live.insert(id, event);
         context.answer(recorded).inspect_err(|_| {
             let mut events = self.events();
@@ -68,10 +67,10 @@ impl Marks {
     }
 
     /// Makes what is queued on `stream` from now on run after the mark.
-    pub(super) fn wait_on(&self, stream: &Stream, id: MarkId, context: &Context) -> Answer<()> {
+    pub(super) fn wait_on(&self, stream: StreamHandle, id: MarkId, context: &Context) -> Answer<()> {
         let event = self.get(id)?;
         // SAFETY: event and stream are live by C4.
-        context.answer(unsafe { driver::stream_wait_event(stream.handle(), event, 0) })
+        context.answer(unsafe { driver::stream_wait_event(stream, event, 0) })
     }
 
     /// Blocks until everything before the mark has stopped.

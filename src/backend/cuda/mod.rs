@@ -104,31 +104,21 @@ impl CudaBackend {
     /// C1 for its buffers.
     unsafe fn launch_checked(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
         let kernel = self.modules.get(launch.function)?;
-        let stream = self.streams.get(stream)?;
-        let request = |params| Request {
-            grid: launch.grid,
-            block: launch.block,
-            dynamic_shared: launch.dynamic_shared,
-            params,
-        };
         let variant = match kernel.checked()?.plan(launch, &self.context)? {
-            Plan::Proved => {
-                // SAFETY: C1 is the caller's. Every access was proved to lie in the buffers and variables of this launch,
-                // writes in those that may be written (C5).
-                unsafe {
-                    launch::queue(kernel.function(), &stream, &request(&launch.params), &self.context)
-                }?;
-                stream.remember(Unfinished { function: launch.function, location: launch.location });
-                return Ok(());
-            }
+            // SAFETY: C1 is the caller's. Every access was proved to lie in the buffers and variables of this launch,
+            // writes in those that may be written (C5).
+            Plan::Proved => return unsafe { self.launch_as_it_is(stream, launch) },
             Plan::Checked(variant) => variant,
         };
-        let (slot, record) = stream.records().take(stream.handle(), &self.spares, &self.context)?;
+        variant.function.opt_in(launch.dynamic_shared, &self.context)?;
+        let on = self.streams.get(stream)?;
+        let (slot, record) = on.records().take(on.handle(), &self.spares, &self.context)?;
         let params = variant.params(launch, record);
+        let handles = (on.handle(), variant.function.handle());
         // SAFETY: C1 is the caller's. This version does no access that it has not compared with the limits it is given,
         // which are those of the launch's buffers, except where that was proved (C5); its parameters are laid out as it
         // says.
-        let queued = unsafe { launch::queue(&variant.function, &stream, &request(&params), &self.context) };
+        let queued = unsafe { launch::queue(handles, &request(launch, &params), &self.context) };
         let checked = Checked {
             variant,
             grid: launch.grid,
@@ -137,10 +127,46 @@ impl CudaBackend {
             max_steps: launch.max_steps,
             location: launch.location,
         };
-        stream.records().note(slot, queued.is_ok().then_some(checked));
+        on.records().note(slot, queued.is_ok().then_some(checked));
         queued?;
-        stream.remember(Unfinished { function: launch.function, location: launch.location });
+        self.streams.remember(stream, unfinished(launch));
         Ok(())
+    }
+
+    /// Queues a launch of the kernel as it is, also where another context is current on this thread.
+    ///
+    /// Drivers queue a launch by its stream's context, or refuse it where that is not current (CUDA C++ Programming
+    /// Guide, "Stream and Event Behavior"); asking each time which one is current would take longer.
+    ///
+    /// # Safety
+    /// C1 for its buffers, C5.
+    unsafe fn launch_as_it_is(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
+        if self.context.ownership() == Ownership::Primary {
+            // somebody may have reset it, and its handles with it
+            self.context.make_current()?;
+        }
+        // SAFETY: as this function's caller vouches.
+        match unsafe { self.begin_launch(stream, launch) } {
+            Err(ErrorKind::Driver { .. }) if !self.context.is_current() => {}
+            queued => return queued,
+        }
+        self.context.make_current()?;
+        // SAFETY: as above; the driver did not take it the first time.
+        unsafe { self.begin_launch(stream, launch) }
+    }
+
+    /// # Safety
+    /// C1 for its buffers, C5.
+    unsafe fn begin_launch(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
+        let begun = unfinished(launch);
+        let handles =
+            self.streams.begin(stream, begun, launch.dynamic_shared, &self.modules, &self.context)?;
+        // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
+        let queued = unsafe { launch::queue(handles, &request(launch, &launch.params), &self.context) };
+        if queued.is_err() {
+            self.streams.forget(stream, begun);
+        }
+        queued
     }
 
     /// Forgets the handles of a context that is about to go.
@@ -229,16 +255,16 @@ impl Backend for CudaBackend {
 
     fn record(&self, stream: StreamId) -> Answer<MarkId> {
         self.context.alive()?;
-        let stream = self.streams.get(stream)?;
+        let stream = self.streams.handle(stream)?;
         let id = MarkId(self.next_id());
-        self.marks.record(id, &stream, &self.context)?;
+        self.marks.record(id, stream, &self.context)?;
         Ok(id)
     }
 
     fn wait_on(&self, stream: StreamId, mark: MarkId) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.get(stream)?;
-        self.marks.wait_on(&stream, mark, &self.context)
+        let stream = self.streams.handle(stream)?;
+        self.marks.wait_on(stream, mark, &self.context)
     }
 
     fn wait_mark(&self, mark: MarkId) -> Answer<()> {
@@ -267,9 +293,9 @@ impl Backend for CudaBackend {
 
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.get(stream)?;
+        let stream = self.streams.handle(stream)?;
         // SAFETY: C1, C3 are the caller's.
-        unsafe { transfer::copy(copy, self.info.limits.max_pitch, &stream, &self.context) }
+        unsafe { transfer::copy(copy, self.info.limits.max_pitch, stream, &self.context) }
     }
 
     fn staged_bytes(&self) -> Option<usize> {
@@ -291,22 +317,21 @@ impl Backend for CudaBackend {
 
     unsafe fn copy_from_peer(&self, stream: StreamId, copy: &PeerCopy) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.get(stream)?;
+        let stream = self.streams.handle(stream)?;
         // SAFETY: as this function's caller vouches.
-        unsafe { transfer::copy_from_peer(copy, self.info.limits.max_pitch, &stream, &self.context) }
+        unsafe { transfer::copy_from_peer(copy, self.info.limits.max_pitch, stream, &self.context) }
     }
 
     unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.get(stream)?;
+        let stream = self.streams.handle(stream)?;
         // SAFETY: C1 is the caller's.
-        unsafe { transfer::fill(fill, &stream, &self.fill, &self.context) }
+        unsafe { transfer::fill(fill, stream, &self.fill, &self.context) }
     }
 
     fn call(&self, stream: StreamId, function: HostFunction) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.get(stream)?;
-        stream.call(function, &self.context)
+        self.streams.get(stream)?.call(function, &self.context)
     }
 
     fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId> {
@@ -337,23 +362,12 @@ impl Backend for CudaBackend {
         self.context.alive()?;
         refuse(launch)?;
         if launch.access == AccessRule::Checked {
+            self.context.make_current()?;
             // SAFETY: C1 is the caller's.
             return unsafe { self.launch_checked(stream, launch) };
         }
-        let request = Request {
-            grid: launch.grid,
-            block: launch.block,
-            dynamic_shared: launch.dynamic_shared,
-            params: &launch.params,
-        };
-        let unfinished = Unfinished { function: launch.function, location: launch.location };
-        self.streams.with(stream, |stream| {
-            stream.launch(unfinished, &self.modules, |function| {
-                // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's. The parameter block was laid
-                // out by the kernel's own signature.
-                unsafe { launch::queue(function, stream, &request, &self.context) }
-            })
-        })
+        // SAFETY: C1 and, as only unchecked launches come here, C5 are the caller's.
+        unsafe { self.launch_as_it_is(stream, launch) }
     }
 
     fn close(&self) {
@@ -378,6 +392,16 @@ impl Backend for CudaBackend {
         self.forget();
         self.context.reset_primary()
     }
+}
+
+/// A launch as it is remembered.
+fn unfinished(launch: &LaunchCall<'_>) -> Unfinished {
+    Unfinished { function: launch.function, location: launch.location }
+}
+
+/// A launch with this parameter block.
+fn request<'a>(launch: &LaunchCall<'_>, params: &'a [u8]) -> Request<'a> {
+    Request { grid: launch.grid, block: launch.block, dynamic_shared: launch.dynamic_shared, params }
 }
 
 /// What this device does not do.

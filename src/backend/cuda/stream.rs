@@ -3,14 +3,13 @@
 use std::ffi::c_void;
 use std::panic::Location;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::context::Context;
-use super::driver::{self, StreamHandle};
-use super::module::{Function, Modules, Named};
+use super::driver::{self, FunctionHandle, StreamHandle};
+use super::module::Modules;
 use super::records::{Records, Spares};
-use super::table::Table;
 use crate::backend::{Answer, FunctionId, HostFunction, StreamId};
 use crate::error::ErrorKind;
 use crate::fault::Fault;
@@ -21,26 +20,15 @@ pub(super) const NON_BLOCKING: u32 = 1;
 const REMEMBERED: usize = 256;
 
 /// A launch that nobody has waited for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unfinished {
     pub(super) function: FunctionId,
     pub(super) location: &'static Location<'static>,
 }
 
-/// What a stream was given.
-#[derive(Default)]
-struct Launches {
-    /// What nobody has waited for.
-    unfinished: Vec<Unfinished>,
-    /// The latest kernel, which most often is the next one, too. A kernel that was unloaded since is found here under an
-    /// id that nobody asks for any more.
-    latest: Option<(FunctionId, Arc<Named>)>,
-}
-
 /// One stream.
 pub(super) struct Stream {
     handle: StreamHandle,
-    launches: Mutex<Launches>,
     records: Records,
 }
 
@@ -49,9 +37,34 @@ unsafe impl Send for Stream {}
 // SAFETY: as above, also from several threads at once.
 unsafe impl Sync for Stream {}
 
-/// The streams of a context.
+/// The kernel that a stream launched last, which most often is the next one, too.
+#[derive(Clone, Copy)]
+struct Latest {
+    function: FunctionId,
+    handle: FunctionHandle,
+    /// It was opted in for at least so many bytes of dynamic shared memory.
+    dynamic_shared: u32,
+}
+
+// SAFETY: as for `Stream`. A handle of a kernel that was unloaded since stands under an id that nobody asks for any more
+// (C4), so it is not used.
+unsafe impl Send for Latest {}
+
+/// A stream and what it was given.
+struct Entry {
+    id: StreamId,
+    stream: Arc<Stream>,
+    /// Launches that nobody has waited for. Of very many, the oldest.
+    unfinished: Vec<Unfinished>,
+    latest: Option<Latest>,
+}
+
+/// The streams of a context, in the order of their ids. No call of the driver is made while they are locked.
 #[derive(Default)]
-pub(super) struct Streams(Table<Stream>);
+pub(super) struct Streams(Mutex<Vec<Entry>>);
+
+/// What a launch needs: its stream's and its kernel's handle.
+pub(super) type Handles = (StreamHandle, FunctionHandle);
 
 impl Stream {
     pub(super) fn handle(&self) -> StreamHandle {
@@ -61,43 +74,89 @@ impl Stream {
     pub(super) fn records(&self) -> &Records {
         &self.records
     }
-
-    fn launches(&self) -> std::sync::MutexGuard<'_, Launches> {
-        self.launches.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Remembers a launch until the stream is waited for.
-    pub(super) fn remember(&self, launch: Unfinished) {
-        self.launches().remember(launch);
-    }
-
-    /// Queues a launch by what `queue` makes of its kernel, and remembers it until the stream is waited for. `queue` must
-    /// not ask for unfinished launches: their list is locked.
-    pub(super) fn launch(
-        &self,
-        launch: Unfinished,
-        modules: &Modules,
-        queue: impl FnOnce(&Function) -> Answer<()>,
-    ) -> Answer<()> {
-        let mut launches = self.launches();
-        match &launches.latest {
-            Some((id, kernel)) if *id == launch.function => queue(kernel.function())?,
-            _ => {
-                let kernel = modules.get(launch.function)?;
-                queue(kernel.function())?;
-                launches.latest = Some((launch.function, kernel));
-            }
-        }
-        launches.remember(launch);
-        Ok(())
-    }
 }
 
-impl Launches {
-    /// Of very many, the oldest are remembered.
+impl Entry {
+    #[inline]
     fn remember(&mut self, launch: Unfinished) {
         if self.unfinished.len() < REMEMBERED {
             self.unfinished.push(launch);
+        }
+    }
+}
+
+#[inline]
+fn find(entries: &mut [Entry], id: StreamId) -> Answer<&mut Entry> {
+    let found = entries.binary_search_by_key(&id, |entry| entry.id).ok();
+    found.and_then(|at| entries.get_mut(at)).ok_or_else(|| foreign(id))
+}
+
+impl Streams {
+    #[inline]
+    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The handles for a launch that is about to be queued with `dynamic_shared` bytes of shared memory. It is remembered
+    /// until its stream is waited for.
+    #[inline]
+    pub(super) fn begin(
+        &self,
+        id: StreamId,
+        launch: Unfinished,
+        dynamic_shared: u32,
+        modules: &Modules,
+        context: &Context,
+    ) -> Answer<Handles> {
+        {
+            let mut entries = self.lock();
+            let entry = find(&mut entries, id)?;
+            if let Some(latest) = entry.latest
+                && latest.function == launch.function
+                && dynamic_shared <= latest.dynamic_shared
+            {
+                entry.remember(launch);
+                return Ok((entry.stream.handle, latest.handle));
+            }
+        }
+        self.begin_another(id, launch, dynamic_shared, modules, context)
+    }
+
+    /// The same for another kernel than the stream's latest.
+    #[cold]
+    fn begin_another(
+        &self,
+        id: StreamId,
+        launch: Unfinished,
+        dynamic_shared: u32,
+        modules: &Modules,
+        context: &Context,
+    ) -> Answer<Handles> {
+        let kernel = modules.get(launch.function)?;
+        context.make_current()?;
+        kernel.function().opt_in(dynamic_shared, context)?;
+        let handle = kernel.function().handle();
+        let mut entries = self.lock();
+        let entry = find(&mut entries, id)?;
+        entry.latest = Some(Latest { function: launch.function, handle, dynamic_shared });
+        entry.remember(launch);
+        Ok((entry.stream.handle, handle))
+    }
+
+    /// Remembers a launch until its stream is waited for.
+    pub(super) fn remember(&self, id: StreamId, launch: Unfinished) {
+        if let Ok(entry) = find(&mut self.lock(), id) {
+            entry.remember(launch);
+        }
+    }
+
+    /// Forgets a launch that was begun and could not be queued.
+    #[cold]
+    pub(super) fn forget(&self, id: StreamId, launch: Unfinished) {
+        if let Ok(entry) = find(&mut self.lock(), id)
+            && let Some(at) = entry.unfinished.iter().rposition(|known| *known == launch)
+        {
+            entry.unfinished.remove(at);
         }
     }
 }
@@ -130,13 +189,24 @@ impl Streams {
         // SAFETY: `handle` is a place for the answer; the context is current, as for every call (`make_current`).
         let created = unsafe { driver::stream_create(&mut handle, NON_BLOCKING) };
         context.answer_after(created, || modules.named(&self.unfinished()))?;
-        self.0.insert(id.0, Stream { handle, launches: Mutex::default(), records: Records::default() });
+        let stream = Arc::new(Stream { handle, records: Records::default() });
+        let mut entries = self.lock();
+        // Two threads may come here in another order than the one in which they got their ids.
+        let at = entries.partition_point(|other| other.id < id);
+        entries.insert(at, Entry { id, stream, unfinished: Vec::new(), latest: None });
         Ok(())
     }
 
-    /// The stream with this id.
+    /// The handle of the stream with this id. It is live as long as the call that asks: nobody destroys a stream that is
+    /// given to a call (C4).
+    #[inline]
+    pub(super) fn handle(&self, id: StreamId) -> Answer<StreamHandle> {
+        find(&mut self.lock(), id).map(|entry| entry.stream.handle)
+    }
+
+    /// The stream with this id, which stays as long as somebody has it.
     pub(super) fn get(&self, id: StreamId) -> Answer<Arc<Stream>> {
-        self.0.get(id.0).ok_or_else(|| foreign(id))
+        find(&mut self.lock(), id).map(|entry| Arc::clone(&entry.stream))
     }
 
     /// Destroys a stream.
@@ -147,7 +217,12 @@ impl Streams {
         spares: &Spares,
         context: &Context,
     ) -> Answer<()> {
-        let Some(mut found) = self.0.remove(id.0) else { return Ok(()) };
+        let removed = {
+            let mut entries = self.lock();
+            let at = entries.binary_search_by_key(&id, |entry| entry.id).ok();
+            at.map(|at| entries.remove(at).stream)
+        };
+        let Some(mut found) = removed else { return Ok(()) };
         // Another thread may have found it before and wait for it. Nobody finds it any more, and what was queued on it
         // was waited for, so that wait is about to end.
         let stream = loop {
@@ -164,26 +239,28 @@ impl Streams {
         quiet(context, context.answer_after(destroyed, || modules.named(&self.unfinished())))
     }
 
-    /// What `use_it` makes of the stream with this id; it must not wait for the device.
-    pub(super) fn with<R>(&self, id: StreamId, use_it: impl FnOnce(&Stream) -> Answer<R>) -> Answer<R> {
-        self.0.with(id.0, use_it).unwrap_or_else(|| Err(foreign(id)))
-    }
-
     /// Waits until what the stream has queued has stopped.
     pub(super) fn wait(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
-        let stream = self.get(id)?;
-        let unfinished = || modules.named(&self.candidates(&stream));
+        let (stream, begun) = {
+            let mut entries = self.lock();
+            let entry = find(&mut entries, id)?;
+            (Arc::clone(&entry.stream), entry.unfinished.len())
+        };
+        let unfinished = || modules.named(&self.candidates(id));
         let collected = stream.records.collect(stream.handle, context, unfinished);
-        if context.alive().is_ok() {
-            stream.launches().unfinished.clear();
+        if context.alive().is_ok()
+            && let Ok(entry) = find(&mut self.lock(), id)
+        {
+            // what other threads have begun since may run
+            entry.unfinished.drain(..begun.min(entry.unfinished.len()));
         }
         collected
     }
 
     /// The first fault that launches have recorded so far, read by way of a stream of its own: waits for none of them.
     pub(super) fn recorded(&self, modules: &Modules, context: &Context) -> Answer<Option<Fault>> {
-        let running: Vec<_> =
-            self.0.all().into_iter().filter(|stream| stream.records.are_awaited()).collect();
+        let streams: Vec<_> = self.lock().iter().map(|entry| Arc::clone(&entry.stream)).collect();
+        let running: Vec<_> = streams.into_iter().filter(|stream| stream.records.are_awaited()).collect();
         if running.is_empty() {
             return Ok(None);
         }
@@ -200,20 +277,20 @@ impl Streams {
         found
     }
 
-    /// The launches that may have made a fault which a wait for `stream` met: its own, or if it has none, anybody's.
-    fn candidates(&self, stream: &Stream) -> Vec<Unfinished> {
-        let own = stream.launches().unfinished.clone();
+    /// The launches that may have made a fault which a wait for the stream met: its own, or if it has none, anybody's.
+    fn candidates(&self, id: StreamId) -> Vec<Unfinished> {
+        let own = find(&mut self.lock(), id).map(|entry| entry.unfinished.clone()).unwrap_or_default();
         if own.is_empty() { self.unfinished() } else { own }
     }
 
     /// All launches that nobody has waited for.
     pub(super) fn unfinished(&self) -> Vec<Unfinished> {
-        self.0.all().iter().flat_map(|stream| stream.launches().unfinished.clone()).collect()
+        self.lock().iter().flat_map(|entry| &entry.unfinished).copied().collect()
     }
 
     /// Forgets everything; the context that held it is gone.
     pub(super) fn clear(&self) {
-        self.0.clear();
+        self.lock().clear();
     }
 }
 

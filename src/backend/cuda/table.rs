@@ -18,13 +18,6 @@ impl<T> Table<T> {
         entries.get(index).map(|(_, value)| Arc::clone(value))
     }
 
-    /// What `use_it` makes of the value, which stays in the table meanwhile; it must not wait for the device.
-    pub(super) fn with<R>(&self, id: u64, use_it: impl FnOnce(&T) -> R) -> Option<R> {
-        let entries = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let index = entries.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        entries.get(index).map(|(_, value)| use_it(value))
-    }
-
     pub(super) fn insert(&self, id: u64, value: T) {
         let mut entries = self.0.write().unwrap_or_else(PoisonError::into_inner);
         // Two threads may come here in another order than the one in which they got their ids.
@@ -50,12 +43,6 @@ impl<T> Table<T> {
         entries.extract_if(.., |(_, value)| wanted(value)).map(|(_, value)| value).collect()
     }
 
-    /// All of them, in the order of their ids.
-    pub(super) fn all(&self) -> Vec<Arc<T>> {
-        let entries = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        entries.iter().map(|(_, value)| Arc::clone(value)).collect()
-    }
-
     pub(super) fn clear(&self) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -72,7 +59,7 @@ mod tests {
             table.insert(id, id * 10);
         }
         assert_eq!((table.get(2).as_deref(), table.get(4)), (Some(&20), None));
-        assert_eq!(table.all().iter().map(|value| **value).collect::<Vec<_>>(), [10, 20, 30, 90]);
+        assert_eq!((table.get(1).as_deref(), table.get(9).as_deref()), (Some(&10), Some(&90)));
         assert_eq!((table.remove(3).as_deref(), table.remove(3)), (Some(&30), None));
         table.clear();
         assert_eq!(table.get(1), None);

@@ -10,17 +10,16 @@ use cust::sys::CUmemorytype;
 use super::context::Context;
 use super::driver::{self, ContextHandle, Driver, Memcpy2d, Memcpy3d, StreamHandle};
 use super::fill;
-use super::stream::Stream;
 use crate::backend::{Answer, Copy, Fill, HostPointer, Peer, PeerCopy, Place, Side};
 
 /// Queues a copy.
 ///
 /// # Safety
 /// C1, C3.
-pub(super) unsafe fn copy(copy: &Copy, max_pitch: usize, stream: &Stream, context: &Context) -> Answer<()> {
+pub(super) unsafe fn copy(copy: &Copy, max_pitch: usize, stream: StreamHandle, context: &Context) -> Answer<()> {
     let copy = dense(*copy);
     // SAFETY: as this function's caller vouches; `dense` names the same bytes.
-    let queued = unsafe { queue(&copy, max_pitch, stream.handle()) };
+    let queued = unsafe { queue(&copy, max_pitch, stream) };
     context.answer(queued)
 }
 
@@ -198,7 +197,7 @@ fn slices_of(copy: &Copy) -> Memcpy3d {
 pub(super) unsafe fn copy_from_peer(
     copy: &PeerCopy,
     max_pitch: usize,
-    stream: &Stream,
+    stream: StreamHandle,
     context: &Context,
 ) -> Answer<()> {
     let &PeerCopy { dst, dst_pitch, src, src_pitch, row_bytes, rows, peer: Peer(peer) } = copy;
@@ -212,13 +211,13 @@ pub(super) unsafe fn copy_from_peer(
         let within =
             Copy { dst: side(dst, dst_pitch), src: side(src, src_pitch), row_bytes, rows, slices: 1 };
         // SAFETY: the same bytes, which the caller vouches for; two live arrays do not overlap.
-        return context.answer(unsafe { queue(&within, max_pitch, stream.handle()) });
+        return context.answer(unsafe { queue(&within, max_pitch, stream) });
     }
     for row in 0..rows {
         let (to, from) = (dst + (row * dst_pitch) as u64, src + (row * src_pitch) as u64);
         // SAFETY: a row of the copy that the caller vouches for; both contexts are open.
         let queued =
-            unsafe { driver::copy_peer(to, context.handle(), from, theirs, row_bytes, stream.handle()) };
+            unsafe { driver::copy_peer(to, context.handle(), from, theirs, row_bytes, stream) };
         context.answer(queued)?;
     }
     Ok(())
@@ -230,7 +229,7 @@ pub(super) unsafe fn copy_from_peer(
 /// C1.
 pub(super) unsafe fn fill(
     fill: &Fill,
-    stream: &Stream,
+    stream: StreamHandle,
     kernels: &fill::Kernels,
     context: &Context,
 ) -> Answer<()> {
