@@ -152,25 +152,24 @@ impl Ledger {
         touches: impl IntoIterator<Item = Touch>,
         queue: impl FnOnce() -> Answer<()>,
     ) -> Answer<()> {
-        let moment = self.moment(stream) + 1;
-        let now = Use { stream, moment };
+        let home = self.clocks.find(stream).ok();
+        let queued = home.and_then(|at| self.clocks.0.get(at)).map_or(0, |(_, clock)| clock.queued);
+        let now = Use { stream, moment: queued + 1 };
         let mut waiting: SmallVec<[Touch; 4]> = SmallVec::new();
         // Uses are noted before the operation is queued: if that fails, somebody waits for a moment that means the next one.
         for touch in touches {
-            match self.allocations.get_mut(touch.entry) {
-                Some(allocation) if allocation.is_left_to(stream, touch.write) => {
-                    allocation.note(now, touch.write);
-                }
-                Some(_) => waiting.push(touch),
-                None => {}
+            if let Some(allocation) = self.allocations.get_mut(touch.entry)
+                && !allocation.note_in_order(now, touch.write)
+            {
+                waiting.push(touch);
             }
         }
         if !waiting.is_empty() {
             self.follow_others(backend, now, &waiting)?;
         }
         queue()?;
-        if let Some(clock) = self.clocks.get_mut(stream) {
-            clock.queued = moment;
+        if let Some((_, clock)) = home.and_then(|at| self.clocks.0.get_mut(at)) {
+            clock.queued = now.moment;
         }
         Ok(())
     }
@@ -272,20 +271,29 @@ impl Ledger {
 }
 
 impl Allocation {
-    /// Whether all that a touch on `stream` must follow was queued on that stream, or is followed by it already: its
-    /// read after the last write was queued behind that write.
+    /// Notes a use if all that it must follow was queued on its own stream, or is followed by that already: a read after
+    /// the last write was queued behind that write. `false`: nothing was noted.
     #[inline]
-    fn is_left_to(&self, stream: StreamId, write: bool) -> bool {
-        let mut follows_write = self.last_write.is_none_or(|last| last.stream == stream);
-        let mut read_elsewhere = false;
-        for read in &self.reads {
-            follows_write |= read.stream == stream;
-            read_elsewhere |= read.stream != stream;
+    fn note_in_order(&mut self, now: Use, write: bool) -> bool {
+        let (mut own_read, mut read_elsewhere) = (None, false);
+        for read in &mut self.reads {
+            if read.stream == now.stream {
+                own_read = Some(read);
+            } else {
+                read_elsewhere = true;
+            }
         }
-        follows_write && !(write && read_elsewhere)
+        let follows_write = own_read.is_some() || self.last_write.is_none_or(|last| last.stream == now.stream);
+        if !follows_write || (write && read_elsewhere) {
+            return false;
+        }
+        match own_read {
+            Some(read) if !write => *read = now,
+            _ => self.note(now, write),
+        }
+        true
     }
 
-    #[inline]
     fn note(&mut self, now: Use, write: bool) {
         if write {
             self.contents = None;

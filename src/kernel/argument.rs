@@ -8,7 +8,7 @@ use crate::context::ledger::Touch;
 use crate::element::{Element, Scalar};
 use crate::error::ErrorKind;
 use crate::kernel::signature::{Parameter, Read, ReadWrite, Write, each_tuple};
-use crate::memory::{Buffer, Linear, Pitched, PitchedView, PitchedViewMut, Region, View, ViewMut};
+use crate::memory::{Block, Buffer, Linear, Pitched, PitchedView, PitchedViewMut, View, ViewMut};
 use crate::ptx::signature::KernelSignature;
 
 /// A value that can be passed for parameter `P` of a kernel in context `'ctx`.
@@ -64,13 +64,12 @@ impl<'k> Binder<'k> {
         }
     }
 
-    #[inline]
-    fn pointer(&mut self, region: &Region<'_>, writable: bool) {
-        let Region { block, .. } = region;
+    /// Writes the next parameter: `bytes` bytes from `block` on.
+    fn pointer(&mut self, block: &Block<'_>, bytes: usize, writable: bool) {
         if let Err(foreign) = self.core.own("an array", block.core) {
             self.foreign.get_or_insert(foreign);
         }
-        let (argument, address, bytes) = (self.next, block.address, region.span() as u64);
+        let (argument, address, bytes) = (self.next, block.address, bytes as u64);
         self.call.buffers.push(LaunchBuffer { argument, address, bytes, writable });
         if let Some(touch) = block.touch(writable) {
             self.touches.push((argument, touch));
@@ -108,7 +107,8 @@ macro_rules! passed {
         impl<$($life,)* 'ctx, T: Element> Bind<'ctx, Read<T>> for $kind {
             #[inline]
             fn bind(self, binder: &mut Binder<'_>) {
-                binder.pointer(&self.view().region(), false);
+                let region = self.view().region();
+                binder.pointer(&region.block, region.span(), false);
             }
         }
 
@@ -138,7 +138,8 @@ macro_rules! passed_mutably {
         impl<$($life,)* 'ctx, T: Element> Bind<'ctx, $parameter<T>> for $kind {
             #[inline]
             fn bind(self, binder: &mut Binder<'_>) {
-                binder.pointer(&self.view().region(), true);
+                let region = self.view().region();
+                binder.pointer(&region.block, region.span(), true);
             }
         }
 

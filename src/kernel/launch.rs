@@ -129,35 +129,41 @@ impl Launch {
     /// Grid and block within the device's limits; `None` where there is nothing to launch.
     #[track_caller]
     pub(super) fn resolve(&self, kernel: &str, limits: &Limits) -> Result<Option<(Dim3, Dim3)>, Error> {
-        let block = match self.shape {
-            Shape::Cover { block, .. } | Shape::Grid { block, .. } => block,
-        };
-        let [x, y, z] = [block.x, block.y, block.z].map(u64::from);
-        let most = limits.block;
-        // two axes always fit
-        let threads = (x * y).saturating_mul(z);
-        let fits = block.x <= most.x && block.y <= most.y && block.z <= most.z;
-        if threads == 0 || !fits || threads > u64::from(limits.threads_per_block) {
+        let (Shape::Cover { block, .. } | Shape::Grid { block, .. }) = self.shape;
+        if !fits_block(block, limits) {
             return Err(block_refused(block, kernel, limits));
         }
-        let [grid_x, grid_y, grid_z] = match self.shape {
-            Shape::Grid { grid, .. } => [grid.x, grid.y, grid.z].map(u64::from),
-            Shape::Cover { elements, .. } => {
-                if elements.contains(&0) {
-                    return Ok(None);
+        let grid = match self.shape {
+            Shape::Grid { grid, .. } => grid,
+            Shape::Cover { elements, .. } if elements.contains(&0) => return Ok(None),
+            Shape::Cover { elements: [x, y, z], .. } => {
+                let blocks = [(x, block.x), (y, block.y), (z, block.z)]
+                    .map(|(elements, threads)| (elements as u64).div_ceil(threads.into()));
+                match blocks.map(u32::try_from) {
+                    [Ok(x), Ok(y), Ok(z)] => Dim3::new(x, y, z),
+                    _ => return Err(grid_refused(blocks, kernel, limits)),
                 }
-                let [along_x, along_y, along_z] = elements.map(|along| along as u64);
-                [along_x.div_ceil(x), along_y.div_ceil(y), along_z.div_ceil(z)]
             }
         };
-        let axis =
-            |count: u64, most: u32| u32::try_from(count).ok().filter(|count| (1..=most).contains(count));
-        let most = limits.grid;
-        match (axis(grid_x, most.x), axis(grid_y, most.y), axis(grid_z, most.z)) {
-            (Some(x), Some(y), Some(z)) => Ok(Some((Dim3::new(x, y, z), block))),
-            _ => Err(grid_refused([grid_x, grid_y, grid_z], kernel, limits)),
+        if !fits(grid, limits.grid) {
+            return Err(grid_refused([grid.x, grid.y, grid.z].map(u64::from), kernel, limits));
         }
+        Ok(Some((grid, block)))
     }
+}
+
+/// Whether each axis has one at least and `most` at most.
+#[inline]
+fn fits(size: Dim3, most: Dim3) -> bool {
+    let fits = |size: u32, most: u32| size.wrapping_sub(1) < most;
+    fits(size.x, most.x) & fits(size.y, most.y) & fits(size.z, most.z)
+}
+
+#[inline]
+fn fits_block(block: Dim3, limits: &Limits) -> bool {
+    // two axes always fit
+    let threads = (u64::from(block.x) * u64::from(block.y)).saturating_mul(block.z.into());
+    fits(block, limits.block) && threads <= limits.threads_per_block.into()
 }
 
 /// Why a block is refused, which it is.

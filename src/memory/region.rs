@@ -19,6 +19,7 @@ impl Block<'_> {
         Self { address: self.address + bytes as u64, ..self }
     }
 
+    #[inline]
     pub(crate) fn touch(&self, write: bool) -> Option<Touch> {
         self.entry.map(|entry| Touch { entry, write })
     }
@@ -38,10 +39,12 @@ pub struct Region<'ctx> {
 
 impl<'ctx> Region<'ctx> {
     /// `bytes` without gaps.
+    #[inline]
     pub(crate) fn contiguous(block: Block<'ctx>, bytes: usize) -> Self {
         Self { block, row_bytes: bytes, rows: 1, pitch: bytes }
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.row_bytes == 0 || self.rows == 0
     }
@@ -52,6 +55,7 @@ impl<'ctx> Region<'ctx> {
     }
 
     /// From the first byte to the end of the last row, padding between included.
+    #[inline]
     pub(crate) fn span(&self) -> usize {
         if self.is_empty() { 0 } else { (self.rows - 1) * self.pitch + self.row_bytes }
     }
