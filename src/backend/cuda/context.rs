@@ -40,6 +40,7 @@ enum End {
 
 impl Context {
     pub(super) fn open(device: i32, ownership: Ownership) -> Driver<Self> {
+        fork::notice();
         let (handle, id) = make(device, ownership)?;
         Ok(Self {
             device,
@@ -71,12 +72,19 @@ impl Context {
     }
 
     /// Whether this is the process that opened it.
+    #[inline]
     pub(super) fn is_ours(&self) -> bool {
         fork::generation() == self.forks
     }
 
     /// An error once something has ended the context, or in a forked process.
+    #[inline]
     pub(super) fn alive(&self) -> Answer<()> {
+        if self.is_ours() && !self.has_ended() { Ok(()) } else { self.why_not_alive() }
+    }
+
+    #[cold]
+    fn why_not_alive(&self) -> Answer<()> {
         if !self.is_ours() {
             return Err(ErrorKind::DeviceUnavailable {
                 message:
@@ -84,9 +92,6 @@ impl Context {
                           after it; open a new one in a process that is started by itself"
                         .to_owned(),
             });
-        }
-        if !self.has_ended() {
-            return Ok(());
         }
         match &*self.end() {
             None => Ok(()),
@@ -102,6 +107,7 @@ impl Context {
     }
 
     /// Whether only a reset can make it work again.
+    #[inline]
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
@@ -168,21 +174,24 @@ impl Context {
         result: Driver<T>,
         unfinished: impl FnOnce() -> Vec<Launched>,
     ) -> Answer<T> {
-        let failure = match result {
-            Ok(value) => return Ok(value),
-            Err(failure) => failure,
-        };
-        self.alive()?;
+        result.map_err(|failure| self.failed(failure, unfinished))
+    }
+
+    #[cold]
+    fn failed(&self, failure: Failure, unfinished: impl FnOnce() -> Vec<Launched>) -> ErrorKind {
+        if let Err(ended) = self.alive() {
+            return ended;
+        }
         match meaning(failure.code) {
-            Meaning::Refused => Err(driver_error(failure)),
+            Meaning::Refused => driver_error(failure),
             Meaning::Lost => {
                 self.set_end(Some(End::Lost));
-                Err(ErrorKind::ContextLost)
+                ErrorKind::ContextLost
             }
             Meaning::Ended => {
                 let fault = fault(failure, &unfinished());
                 self.set_end(Some(End::Fault(fault.summary())));
-                Err(ErrorKind::Fault(Box::new(fault)))
+                ErrorKind::Fault(Box::new(fault))
             }
         }
     }

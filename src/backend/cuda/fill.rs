@@ -168,7 +168,7 @@ unsafe fn kernel(
     let grid = Dim3::new(blocks(width, BLOCK.x), blocks(rows.rows, BLOCK.y), 1);
     let request = Request { grid, block: BLOCK, dynamic_shared: 0, params: &params };
     // SAFETY: the kernel writes the elements of these rows and nothing else (ptx/fill.cu), which the caller vouches for.
-    unsafe { launch::queue((stream, function.handle()), &request, context) }
+    context.answer(unsafe { launch::queue((stream, function.handle()), &request) })
 }
 
 /// Writes the element byte by byte, then copies what is there once more and once more: along the first row, then row to

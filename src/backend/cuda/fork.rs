@@ -13,13 +13,18 @@ extern "C" fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A number that is another one in a forked process. Costs one load of memory.
-pub(super) fn generation() -> u64 {
+/// Has forks counted from now on.
+pub(super) fn notice() {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
         // SAFETY: the function only adds to an atomic number, which is allowed between `fork` and `exec`. Where it
         // cannot be registered (no memory), forks are not noticed, which is what happens without it.
         unsafe { driver::pthread_atfork(None, None, Some(forked)) };
     });
+}
+
+/// A number that is another one in a process that was forked since `notice`. Costs one load of memory.
+#[inline]
+pub(super) fn generation() -> u64 {
     FORKS.load(Ordering::Relaxed)
 }

@@ -3,10 +3,8 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use super::context::Context;
-use super::driver;
+use super::driver::{self, Driver};
 use super::stream::Handles;
-use crate::backend::Answer;
 use crate::dim::Dim3;
 
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE` and `CU_LAUNCH_PARAM_END`: numbers in place of
@@ -29,11 +27,7 @@ pub(super) struct Request<'a> {
 /// # Safety
 /// C1 for its buffers, and C5: the kernel only touches memory that the program may touch. The parameter block is the one
 /// that the kernel's signature asks for.
-pub(super) unsafe fn queue(
-    (stream, function): Handles,
-    request: &Request<'_>,
-    context: &Context,
-) -> Answer<()> {
+pub(super) unsafe fn queue((stream, function): Handles, request: &Request<'_>) -> Driver<()> {
     let Request { grid, block, dynamic_shared, params } = *request;
     let mut bytes = params.len();
     let mut extra: [*mut c_void; 5] = [
@@ -45,7 +39,7 @@ pub(super) unsafe fn queue(
     ];
     // SAFETY: function and stream are live (C4); the block of parameters has the size that is said and is read before
     // the call returns; what the kernel does is vouched for by the caller.
-    let queued = unsafe {
+    unsafe {
         driver::launch_kernel(
             function,
             grid.x,
@@ -59,6 +53,5 @@ pub(super) unsafe fn queue(
             ptr::null_mut(),
             extra.as_mut_ptr(),
         )
-    };
-    context.answer(queued)
+    }
 }

@@ -29,14 +29,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::checked::Plan;
+use self::codes::{Meaning, meaning};
 use self::context::{Context, driver_error};
+use self::driver::Failure;
 use self::launch::Request;
 use self::mark::Marks;
 use self::module::Modules;
 use self::records::Spares;
 use self::report::Checked;
 use self::staging::Staging;
-use self::stream::{Streams, Unfinished};
+use self::stream::{Handles, Streams, Unfinished};
 use super::{
     AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, FunctionId, HostFunction, LaunchCall, MarkId,
     MemoryInfo, ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
@@ -118,7 +120,7 @@ impl CudaBackend {
         // SAFETY: C1 is the caller's. This version does no access that it has not compared with the limits it is given,
         // which are those of the launch's buffers, except where that was proved (C5); its parameters are laid out as it
         // says.
-        let queued = unsafe { launch::queue(handles, &request(launch, &params), &self.context) };
+        let queued = unsafe { launch::queue(handles, &request(launch, &params)) };
         let checked = Checked {
             variant,
             grid: launch.grid,
@@ -128,7 +130,7 @@ impl CudaBackend {
             location: launch.location,
         };
         on.records().note(slot, queued.is_ok().then_some(checked));
-        queued?;
+        self.context.answer(queued)?;
         self.streams.remember(stream, unfinished(launch));
         Ok(())
     }
@@ -145,28 +147,38 @@ impl CudaBackend {
             // somebody may have reset it, and its handles with it
             self.context.make_current()?;
         }
-        // SAFETY: as this function's caller vouches.
-        match unsafe { self.begin_launch(stream, launch) } {
-            Err(ErrorKind::Driver { .. }) if !self.context.is_current() => {}
-            queued => return queued,
+        let handles = self.begin(stream, launch)?;
+        // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
+        match unsafe { launch::queue(handles, &request(launch, &launch.params)) } {
+            Ok(()) => Ok(()),
+            // SAFETY: as this function's caller vouches.
+            Err(failure) => unsafe { self.launch_again(stream, launch, failure) },
         }
-        self.context.make_current()?;
-        // SAFETY: as above; the driver did not take it the first time.
-        unsafe { self.begin_launch(stream, launch) }
     }
 
+    /// Once more where what the driver missed may be the current context.
+    ///
     /// # Safety
     /// C1 for its buffers, C5.
-    unsafe fn begin_launch(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
-        let begun = unfinished(launch);
-        let handles =
-            self.streams.begin(stream, begun, launch.dynamic_shared, &self.modules, &self.context)?;
-        // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
-        let queued = unsafe { launch::queue(handles, &request(launch, &launch.params), &self.context) };
-        if queued.is_err() {
-            self.streams.forget(stream, begun);
+    #[cold]
+    unsafe fn launch_again(&self, stream: StreamId, launch: &LaunchCall<'_>, failure: Failure) -> Answer<()> {
+        self.streams.forget(stream, unfinished(launch));
+        if self.context.is_current() || meaning(failure.code) != Meaning::Refused {
+            return self.context.answer(Err(failure));
         }
-        queued
+        self.context.make_current()?;
+        let handles = self.begin(stream, launch)?;
+        // SAFETY: as this function's caller vouches; the driver did not take it the first time.
+        let queued = unsafe { launch::queue(handles, &request(launch, &launch.params)) };
+        if queued.is_err() {
+            self.streams.forget(stream, unfinished(launch));
+        }
+        self.context.answer(queued)
+    }
+
+    fn begin(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<Handles> {
+        let Self { streams, modules, context, .. } = self;
+        streams.begin(stream, unfinished(launch), launch.dynamic_shared, modules, context)
     }
 
     /// Forgets the handles of a context that is about to go.
