@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::backend::{Answer, Backend, StreamId};
+use crate::backend::{Answer, Backend, Limits, StreamId};
 use crate::context::ledger::{EntryId, Ledger, Touch};
 use crate::device::{LeakKind, LeakReport, Shared};
 use crate::error::{AtCaller, Error, ErrorKind};
@@ -19,6 +19,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) shared: Arc<Shared>,
+    /// The device's limits, at hand for each launch.
+    pub(crate) limits: Limits,
     /// The stream of the context's own calls. Never the driver's default stream.
     pub(crate) stream: StreamId,
     ledger: Mutex<Ledger>,
@@ -34,6 +36,7 @@ impl Core {
         ledger.add_stream(stream);
         Ok(Self {
             shared: Arc::clone(shared),
+            limits: shared.backend.info().limits,
             stream,
             ledger: Mutex::new(ledger),
             silent: Mutex::new(Vec::new()),

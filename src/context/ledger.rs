@@ -21,7 +21,7 @@ pub(crate) struct Allocation {
     pub(crate) location: &'static Location<'static>,
     last_write: Option<Use>,
     /// The range of its elements: known from an upload until the next write.
-    contents: Option<Contents>,
+    contents: Option<Box<Contents>>,
     reads: PendingWork,
 }
 
@@ -235,13 +235,13 @@ impl Ledger {
         if let Some(allocation) = self.allocations.get_mut(entry)
             && (allocation.address, allocation.bytes) == (address, bytes)
         {
-            allocation.contents = Some(contents);
+            allocation.contents = Some(Box::new(contents));
         }
     }
 
     /// The range of an allocation's elements, if it is known.
     pub(crate) fn contents(&self, entry: EntryId) -> Option<Contents> {
-        self.allocations.get(entry)?.contents
+        self.allocations.get(entry)?.contents.as_deref().copied()
     }
 
     /// What uses the allocation and may still run, each stream once.

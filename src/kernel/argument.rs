@@ -3,10 +3,10 @@
 use smallvec::SmallVec;
 
 use crate::backend::{LaunchBuffer, LaunchCall};
-use crate::context::core::Core;
 use crate::context::ledger::Touch;
 use crate::element::{Element, Scalar};
 use crate::error::ErrorKind;
+use crate::kernel::module::Entry;
 use crate::kernel::signature::{Parameter, Read, ReadWrite, Write, each_tuple};
 use crate::memory::{Block, Buffer, Linear, Pitched, PitchedView, PitchedViewMut, View, ViewMut};
 use crate::ptx::signature::KernelSignature;
@@ -36,8 +36,7 @@ pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Binder<'k> {
-    pub(super) signature: &'k KernelSignature,
-    pub(super) core: &'k Core,
+    pub(super) kernel: &'k Entry<'k>,
     /// Position of the next argument.
     pub(super) next: usize,
     /// An array of another context was among the arguments.
@@ -49,16 +48,16 @@ pub struct Binder<'k> {
 
 impl<'k> Binder<'k> {
     /// The parameters as the PTX has them.
-    pub(crate) fn signature(&self) -> &'k KernelSignature {
-        self.signature
+    pub(crate) fn parameters(&self) -> Option<&'k KernelSignature> {
+        self.kernel.parameters()
     }
 
     /// Writes the next parameter. Count and sizes were compared with the PTX before.
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
-        let parameter = self.signature.parameters.get(self.next);
+        let offset = self.kernel.layout.offsets.get(self.next);
         self.next += 1;
-        let start = parameter.map_or(usize::MAX, |p| p.offset as usize);
+        let start = offset.map_or(usize::MAX, |&offset| offset as usize);
         if let Some(slot) = self.call.params.get_mut(start..start.saturating_add(bytes.len())) {
             slot.copy_from_slice(bytes);
         }
@@ -66,7 +65,7 @@ impl<'k> Binder<'k> {
 
     /// Writes the next parameter: `bytes` bytes from `block` on.
     fn pointer(&mut self, block: &Block<'_>, bytes: usize, writable: bool) {
-        if let Err(foreign) = self.core.own("an array", block.core) {
+        if let Err(foreign) = self.kernel.core.own("an array", block.core) {
             self.foreign.get_or_insert(foreign);
         }
         let (argument, address, bytes) = (self.next, block.address, bytes as u64);

@@ -86,7 +86,8 @@ impl fmt::Debug for DynamicArgument<'_, '_> {
 impl<'ctx> BindAll<'ctx, Dynamic> for Vec<DynamicArgument<'_, 'ctx>> {
     fn bind_all(self, binder: &mut Binder<'_>) -> Result<(), ErrorKind> {
         let declared: SmallVec<[Declaration; 8]> = self.iter().map(|argument| argument.declaration).collect();
-        compare(&declared, binder.signature()).map_err(|message| ErrorKind::Signature { message })?;
+        let compared = binder.parameters().map_or(Ok(()), |parameters| compare(&declared, parameters));
+        compared.map_err(|message| ErrorKind::Signature { message })?;
         for argument in self {
             (argument.bind)(binder);
         }

@@ -11,7 +11,7 @@ use crate::context::core::Core;
 use crate::dim::Dim3;
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::kernel::argument::{Arguments, Binder};
-use crate::kernel::module::Kernel;
+use crate::kernel::module::{Entry, Kernel};
 use crate::kernel::signature::Signature;
 use crate::statistics::LaunchStatistics;
 
@@ -320,10 +320,10 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
     access: AccessRule,
     counts: Option<Arc<OnceLock<LaunchStatistics>>>,
 ) -> Result<(), Error> {
-    let queued = bind(core, kernel, &launch, arguments, access, |binder| {
+    let queued = bind(core, &kernel.entry, &launch, arguments, access, |binder| {
         binder.call.counts = counts;
         if access == AccessRule::Checked && core.shared.backend.wants_contents() {
-            binder.call.contents = known_contents(core, binder);
+            binder.call.contents = known_contents(binder);
         }
         let touches = binder.touches.iter().map(|&(_, touch)| touch);
         core.submit_from_anywhere(binder.call.location, stream, touches, |backend: &dyn Backend| {
@@ -341,24 +341,19 @@ pub(crate) unsafe fn queue<'ctx, S: Signature, A: Arguments<'ctx, S>>(
 #[track_caller]
 pub(super) fn bind<'ctx, S: Signature, A: Arguments<'ctx, S>, R>(
     core: &Core,
-    kernel: &Kernel<'ctx, S>,
+    kernel: &Entry<'ctx>,
     launch: &Launch,
     arguments: A,
     access: AccessRule,
     use_it: impl FnOnce(&mut Binder<'_>) -> Result<R, Error>,
 ) -> Result<Option<R>, Error> {
-    let limits = &core.shared.backend.info().limits;
-    let Some(signature) = kernel.ptx.kernels().get(kernel.index) else {
+    let Some((grid, block)) = launch.resolve(&kernel.name, &core.limits)? else {
         return Ok(None);
     };
-    let Some((grid, block)) = launch.resolve(&kernel.name, limits)? else {
-        return Ok(None);
-    };
-    let dynamic_shared = shared_memory(launch, kernel, limits)?;
+    let dynamic_shared = shared_memory(launch, kernel, &core.limits)?;
     core.own("a kernel", kernel.core).at_caller()?;
     let mut binder = Binder {
-        signature,
-        core,
+        kernel,
         next: 0,
         foreign: None,
         call: LaunchCall {
@@ -368,7 +363,7 @@ pub(super) fn bind<'ctx, S: Signature, A: Arguments<'ctx, S>, R>(
             grid,
             block,
             dynamic_shared,
-            params: zeros(signature.bytes as usize),
+            params: zeros(kernel.layout.bytes),
             buffers: SmallVec::new(),
             contents: Vec::new(),
             access,
@@ -395,8 +390,8 @@ fn zeros(bytes: usize) -> SmallVec<[u8; 64]> {
 }
 
 /// What is known of the elements of arguments that are only read, and that no other argument writes.
-pub(super) fn known_contents(core: &Core, binder: &Binder<'_>) -> Vec<(usize, Contents)> {
-    let ledger = core.ledger();
+pub(super) fn known_contents(binder: &Binder<'_>) -> Vec<(usize, Contents)> {
+    let ledger = binder.kernel.core.ledger();
     let written = |entry| binder.touches.iter().any(|(_, touch)| touch.write && touch.entry == entry);
     let unwritten = binder.touches.iter().filter(|(_, touch)| !written(touch.entry));
     unwritten.filter_map(|&(argument, touch)| Some((argument, ledger.contents(touch.entry)?))).collect()
@@ -404,9 +399,9 @@ pub(super) fn known_contents(core: &Core, binder: &Binder<'_>) -> Vec<(usize, Co
 
 /// Dynamic shared memory in bytes, static and dynamic together within the device's limit.
 #[track_caller]
-pub(super) fn shared_memory<S>(
+pub(super) fn shared_memory(
     launch: &Launch,
-    kernel: &Kernel<'_, S>,
+    kernel: &Entry<'_>,
     limits: &Limits,
 ) -> Result<u32, Error> {
     let fixed = kernel.static_shared;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::backend::{FunctionId, ModuleId};
 use crate::context::core::Core;
 use crate::context::{Brand, Context};
@@ -36,16 +38,31 @@ pub struct Module<'ctx> {
 /// ```
 #[doc(alias = "CUfunction")]
 pub struct Kernel<'ctx, S> {
+    pub(crate) entry: Entry<'ctx>,
+    brand: Brand<'ctx>,
+    signature: PhantomData<fn(S)>,
+}
+
+/// A kernel of a module, whatever it was declared to take.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<'ctx> {
     pub(crate) module: ModuleId,
     pub(crate) function: FunctionId,
     pub(crate) core: &'ctx Core,
     pub(crate) ptx: Arc<LoadedPtx>,
     pub(crate) name: Arc<str>,
-    pub(crate) index: usize,
+    index: usize,
+    pub(crate) layout: Layout,
     /// Bytes of shared memory that it declares; asked for at each launch.
     pub(crate) static_shared: u32,
-    brand: Brand<'ctx>,
-    signature: PhantomData<fn(S)>,
+}
+
+/// A kernel's parameter block, in bytes: what each launch asks of the signature.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub(crate) bytes: usize,
+    /// Where each parameter begins.
+    pub(crate) offsets: SmallVec<[u32; 8]>,
 }
 
 impl<'ctx> Context<'ctx> {
@@ -123,9 +140,13 @@ impl<'ctx> Module<'ctx> {
                 compare(&declared, found).and_then(|()| refuse_writes(&declared, found, &self.ptx));
             compared.map_err(|message| ErrorKind::Signature { message }).at_caller()?;
         }
+        let layout = Layout {
+            bytes: found.bytes as usize,
+            offsets: found.parameters.iter().map(|parameter| parameter.offset).collect(),
+        };
         let name: Arc<str> = Arc::from(name);
         let function = self.core.backend()?.function(self.id, &name).at_caller()?;
-        Ok(Kernel {
+        let entry = Entry {
             module: self.id,
             function,
             core: self.core,
@@ -133,9 +154,9 @@ impl<'ctx> Module<'ctx> {
             static_shared: self.ptx.static_shared_bytes(&name),
             name,
             index,
-            brand: PhantomData,
-            signature: PhantomData,
-        })
+            layout,
+        };
+        Ok(Kernel { entry, brand: PhantomData, signature: PhantomData })
     }
 
     /// The names of its kernels, in the order of the PTX.
@@ -149,17 +170,24 @@ impl<'ctx> Module<'ctx> {
     }
 }
 
+impl Entry<'_> {
+    /// Its parameters as the PTX has them.
+    pub(crate) fn parameters(&self) -> Option<&KernelSignature> {
+        self.ptx.kernels().get(self.index)
+    }
+}
+
 impl<S> Kernel<'_, S> {
     /// The kernel's name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        &self.entry.name
     }
 }
 
 impl<S> Clone for Kernel<'_, S> {
     fn clone(&self) -> Self {
-        Self { ptx: Arc::clone(&self.ptx), name: Arc::clone(&self.name), ..*self }
+        Self { entry: self.entry.clone(), ..*self }
     }
 }
 
@@ -171,9 +199,9 @@ impl fmt::Debug for Module<'_> {
 
 impl<S> fmt::Debug for Kernel<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.ptx.kernels().get(self.index) {
+        match self.entry.parameters() {
             Some(signature) => write!(f, "Kernel {{ {signature} }}"),
-            None => write!(f, "Kernel {{ {} }}", self.name),
+            None => write!(f, "Kernel {{ {} }}", self.name()),
         }
     }
 }

@@ -41,17 +41,17 @@ impl<'ctx, S: Signature> Kernel<'ctx, S> {
     #[track_caller]
     pub fn verdict<A: Arguments<'ctx, S>>(&self, launch: Launch, arguments: A) -> Result<Verdict, Error> {
         let nothing = || Verdict {
-            kernel: self.name.to_string(),
-            module: self.ptx.source().name().to_owned(),
+            kernel: self.entry.name.to_string(),
+            module: self.entry.ptx.source().name().to_owned(),
             grid: Dim3::new(0, 0, 0),
             block: Dim3::new(0, 0, 0),
             accesses: Vec::new(),
             stops: false,
             refused: None,
         };
-        let described = bind(self.core, self, &launch, arguments, AccessRule::Checked, |binder| {
+        let described = bind(self.entry.core, &self.entry, &launch, arguments, AccessRule::Checked, |binder| {
             let call = &binder.call;
-            let buffers = buffer_facts(&call.buffers, &known_contents(self.core, binder));
+            let buffers = buffer_facts(&call.buffers, &known_contents(binder));
             let facts = LaunchFacts {
                 grid: call.grid,
                 block: call.block,
@@ -59,7 +59,7 @@ impl<'ctx, S: Signature> Kernel<'ctx, S> {
                 params: &call.params,
                 buffers: &buffers,
             };
-            Ok(describe(&self.ptx, &self.name, &facts))
+            Ok(describe(&self.entry.ptx, &self.entry.name, &facts))
         })?;
         Ok(described.flatten().unwrap_or_else(nothing))
     }

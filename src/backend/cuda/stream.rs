@@ -50,9 +50,13 @@ struct Latest {
 // (C4), so it is not used.
 unsafe impl Send for Latest {}
 
+// SAFETY: as for `Stream`, whose handle it has.
+unsafe impl Send for Entry {}
+
 /// A stream and what it was given.
 struct Entry {
     id: StreamId,
+    handle: StreamHandle,
     stream: Arc<Stream>,
     /// Launches that nobody has waited for. Of very many, the oldest.
     unfinished: Vec<Unfinished>,
@@ -116,7 +120,7 @@ impl Streams {
                 && dynamic_shared <= latest.dynamic_shared
             {
                 entry.remember(launch);
-                return Ok((entry.stream.handle, latest.handle));
+                return Ok((entry.handle, latest.handle));
             }
         }
         self.begin_another(id, launch, dynamic_shared, modules, context)
@@ -140,7 +144,7 @@ impl Streams {
         let entry = find(&mut entries, id)?;
         entry.latest = Some(Latest { function: launch.function, handle, dynamic_shared });
         entry.remember(launch);
-        Ok((entry.stream.handle, handle))
+        Ok((entry.handle, handle))
     }
 
     /// Remembers a launch until its stream is waited for.
@@ -193,7 +197,7 @@ impl Streams {
         let mut entries = self.lock();
         // Two threads may come here in another order than the one in which they got their ids.
         let at = entries.partition_point(|other| other.id < id);
-        entries.insert(at, Entry { id, stream, unfinished: Vec::new(), latest: None });
+        entries.insert(at, Entry { id, handle, stream, unfinished: Vec::new(), latest: None });
         Ok(())
     }
 
@@ -201,7 +205,7 @@ impl Streams {
     /// given to a call (C4).
     #[inline]
     pub(super) fn handle(&self, id: StreamId) -> Answer<StreamHandle> {
-        find(&mut self.lock(), id).map(|entry| entry.stream.handle)
+        find(&mut self.lock(), id).map(|entry| entry.handle)
     }
 
     /// The stream with this id, which stays as long as somebody has it.
