@@ -329,8 +329,8 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     fn wants_contents(&self) -> bool {
         false
     }
-    /// Makes the context usable from the calling thread. Cheap; called before anything else of a public call but `launch`,
-    /// which sees to that itself.
+    /// Makes the context usable from the calling thread. Cheap; called before anything else of a public call but `launch`
+    /// and `copy`, which see to that themselves.
     fn make_current(&self) -> Answer<()>;
 
     /// `bytes > 0` of device memory, contents unspecified (B1). Out of memory is not sticky.

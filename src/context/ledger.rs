@@ -181,9 +181,9 @@ impl Ledger {
             let Some(allocation) = self.allocations.get(touch.entry) else { continue };
             let reads = touch.write.then_some(&allocation.reads).into_iter().flatten();
             let earlier = allocation.last_write.iter().chain(reads).copied();
-            after.extend(earlier.filter(|earlier| {
-                earlier.stream != now.stream && !self.clocks.has_stopped(*earlier)
-            }));
+            after.extend(
+                earlier.filter(|earlier| earlier.stream != now.stream && !self.clocks.has_stopped(*earlier)),
+            );
         }
         for earlier in after {
             // one wait for another stream covers all that it had queued
@@ -283,7 +283,8 @@ impl Allocation {
                 read_elsewhere = true;
             }
         }
-        let follows_write = own_read.is_some() || self.last_write.is_none_or(|last| last.stream == now.stream);
+        let follows_write =
+            own_read.is_some() || self.last_write.is_none_or(|last| last.stream == now.stream);
         if !follows_write || (write && read_elsewhere) {
             return false;
         }

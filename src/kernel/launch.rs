@@ -399,11 +399,7 @@ pub(super) fn known_contents(binder: &Binder<'_>) -> Vec<(usize, Contents)> {
 
 /// Dynamic shared memory in bytes, static and dynamic together within the device's limit.
 #[track_caller]
-pub(super) fn shared_memory(
-    launch: &Launch,
-    kernel: &Entry<'_>,
-    limits: &Limits,
-) -> Result<u32, Error> {
+pub(super) fn shared_memory(launch: &Launch, kernel: &Entry<'_>, limits: &Limits) -> Result<u32, Error> {
     let fixed = kernel.static_shared;
     let most = limits.shared_per_block_optin;
     let dynamic = u32::try_from(launch.shared_bytes).ok();

@@ -49,18 +49,19 @@ impl<'ctx, S: Signature> Kernel<'ctx, S> {
             stops: false,
             refused: None,
         };
-        let described = bind(self.entry.core, &self.entry, &launch, arguments, AccessRule::Checked, |binder| {
-            let call = &binder.call;
-            let buffers = buffer_facts(&call.buffers, &known_contents(binder));
-            let facts = LaunchFacts {
-                grid: call.grid,
-                block: call.block,
-                dynamic_shared: call.dynamic_shared,
-                params: &call.params,
-                buffers: &buffers,
-            };
-            Ok(describe(&self.entry.ptx, &self.entry.name, &facts))
-        })?;
+        let described =
+            bind(self.entry.core, &self.entry, &launch, arguments, AccessRule::Checked, |binder| {
+                let call = &binder.call;
+                let buffers = buffer_facts(&call.buffers, &known_contents(binder));
+                let facts = LaunchFacts {
+                    grid: call.grid,
+                    block: call.block,
+                    dynamic_shared: call.dynamic_shared,
+                    params: &call.params,
+                    buffers: &buffers,
+                };
+                Ok(describe(&self.entry.ptx, &self.entry.name, &facts))
+            })?;
         Ok(described.flatten().unwrap_or_else(nothing))
     }
 }

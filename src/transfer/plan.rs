@@ -1,5 +1,6 @@
 //! What a copy or fill is, before anybody queues it: shapes checked, sides laid out. Nothing here waits.
 
+use std::panic::Location;
 use std::ptr::NonNull;
 
 use smallvec::SmallVec;
@@ -156,7 +157,7 @@ unsafe fn queue(
     }
     let touches = [to.and_then(|r| r.block.touch(true)), from.and_then(|r| r.block.touch(false))];
     let touches = touches.into_iter().flatten();
-    core.submit(stream, touches, |backend: &dyn Backend| {
+    core.submit_from_anywhere(Location::caller(), stream, touches, |backend: &dyn Backend| {
         // SAFETY: C1 and C3 are this function's own conditions.
         unsafe { backend.copy(stream, &copy) }
     })

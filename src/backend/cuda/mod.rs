@@ -31,14 +31,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use self::checked::Plan;
 use self::codes::{Meaning, meaning};
 use self::context::{Context, driver_error};
-use self::driver::Failure;
+use self::driver::{Driver, Failure};
 use self::launch::Request;
 use self::mark::Marks;
 use self::module::Modules;
 use self::records::Spares;
 use self::report::Checked;
 use self::staging::Staging;
-use self::stream::{Handles, Streams, Unfinished};
+use self::stream::{Streams, Unfinished};
 use super::{
     AccessRule, Answer, Backend, Copy, DeviceInfo, Fill, FunctionId, HostFunction, LaunchCall, MarkId,
     MemoryInfo, ModuleId, Ownership, Peer, PeerCopy, Reset, StreamId,
@@ -131,54 +131,53 @@ impl CudaBackend {
         };
         on.records().note(slot, queued.is_ok().then_some(checked));
         self.context.answer(queued)?;
-        self.streams.remember(stream, unfinished(launch));
+        self.streams.remember(stream, Unfinished { function: launch.function, location: launch.location });
         Ok(())
     }
 
-    /// Queues a launch of the kernel as it is, also where another context is current on this thread.
-    ///
-    /// Drivers queue a launch by its stream's context, or refuse it where that is not current (CUDA C++ Programming
-    /// Guide, "Stream and Event Behavior"); asking each time which one is current would take longer.
+    /// Queues a launch of the kernel as it is.
     ///
     /// # Safety
     /// C1 for its buffers, C5.
     unsafe fn launch_as_it_is(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
+        let Self { streams, modules, context, .. } = self;
+        let begun = Unfinished { function: launch.function, location: launch.location };
+        let handles = streams.begin(stream, begun, launch.dynamic_shared, modules, context)?;
+        let queued = self.queue_from_anywhere(|| {
+            // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
+            unsafe { launch::queue(handles, &request(launch, &launch.params)) }
+        });
+        if queued.is_err() {
+            streams.forget(stream, begun);
+        }
+        queued
+    }
+
+    /// Makes a call that queues a launch or a copy, also where another context is current on this thread.
+    ///
+    /// Drivers queue these by their stream's context, or refuse a launch where that is not current (CUDA C++ Programming
+    /// Guide, "Stream and Event Behavior"). Asking each time which one is current would take longer than the rest of
+    /// what is done here.
+    fn queue_from_anywhere(&self, call: impl Fn() -> Driver<()>) -> Answer<()> {
         if self.context.ownership() == Ownership::Primary {
             // somebody may have reset it, and its handles with it
             self.context.make_current()?;
         }
-        let handles = self.begin(stream, launch)?;
-        // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
-        match unsafe { launch::queue(handles, &request(launch, &launch.params)) } {
+        match call() {
             Ok(()) => Ok(()),
-            // SAFETY: as this function's caller vouches.
-            Err(failure) => unsafe { self.launch_again(stream, launch, failure) },
+            Err(failure) => self.queue_again(failure, &call),
         }
     }
 
-    /// Once more where what the driver missed may be the current context.
-    ///
-    /// # Safety
-    /// C1 for its buffers, C5.
+    /// Once more where what the driver missed may be the current context. What it refused was not queued; of a copy in
+    /// several calls, bytes that were copied are copied again.
     #[cold]
-    unsafe fn launch_again(&self, stream: StreamId, launch: &LaunchCall<'_>, failure: Failure) -> Answer<()> {
-        self.streams.forget(stream, unfinished(launch));
+    fn queue_again(&self, failure: Failure, call: &dyn Fn() -> Driver<()>) -> Answer<()> {
         if self.context.is_current() || meaning(failure.code) != Meaning::Refused {
             return self.context.answer(Err(failure));
         }
         self.context.make_current()?;
-        let handles = self.begin(stream, launch)?;
-        // SAFETY: as this function's caller vouches; the driver did not take it the first time.
-        let queued = unsafe { launch::queue(handles, &request(launch, &launch.params)) };
-        if queued.is_err() {
-            self.streams.forget(stream, unfinished(launch));
-        }
-        self.context.answer(queued)
-    }
-
-    fn begin(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<Handles> {
-        let Self { streams, modules, context, .. } = self;
-        streams.begin(stream, unfinished(launch), launch.dynamic_shared, modules, context)
+        self.context.answer(call())
     }
 
     /// Forgets the handles of a context that is about to go.
@@ -306,8 +305,11 @@ impl Backend for CudaBackend {
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
         self.context.alive()?;
         let stream = self.streams.handle(stream)?;
-        // SAFETY: C1, C3 are the caller's.
-        unsafe { transfer::copy(copy, self.info.limits.max_pitch, stream, &self.context) }
+        let copy = transfer::dense(*copy);
+        self.queue_from_anywhere(|| {
+            // SAFETY: C1, C3 are the caller's; `dense` names the same bytes.
+            unsafe { transfer::queue(&copy, self.info.limits.max_pitch, stream) }
+        })
     }
 
     fn staged_bytes(&self) -> Option<usize> {
@@ -404,11 +406,6 @@ impl Backend for CudaBackend {
         self.forget();
         self.context.reset_primary()
     }
-}
-
-/// A launch as it is remembered.
-fn unfinished(launch: &LaunchCall<'_>) -> Unfinished {
-    Unfinished { function: launch.function, location: launch.location }
 }
 
 /// A launch with this parameter block.

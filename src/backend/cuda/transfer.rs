@@ -12,17 +12,6 @@ use super::driver::{self, ContextHandle, Driver, Memcpy2d, Memcpy3d, StreamHandl
 use super::fill;
 use crate::backend::{Answer, Copy, Fill, HostPointer, Peer, PeerCopy, Place, Side};
 
-/// Queues a copy.
-///
-/// # Safety
-/// C1, C3.
-pub(super) unsafe fn copy(copy: &Copy, max_pitch: usize, stream: StreamHandle, context: &Context) -> Answer<()> {
-    let copy = dense(*copy);
-    // SAFETY: as this function's caller vouches; `dense` names the same bytes.
-    let queued = unsafe { queue(&copy, max_pitch, stream) };
-    context.answer(queued)
-}
-
 /// The same bytes as one row where nothing lies between the rows on both sides.
 pub(super) fn dense(copy: Copy) -> Copy {
     let Copy { dst, src, mut row_bytes, mut rows, mut slices } = copy;
@@ -216,8 +205,7 @@ pub(super) unsafe fn copy_from_peer(
     for row in 0..rows {
         let (to, from) = (dst + (row * dst_pitch) as u64, src + (row * src_pitch) as u64);
         // SAFETY: a row of the copy that the caller vouches for; both contexts are open.
-        let queued =
-            unsafe { driver::copy_peer(to, context.handle(), from, theirs, row_bytes, stream) };
+        let queued = unsafe { driver::copy_peer(to, context.handle(), from, theirs, row_bytes, stream) };
         context.answer(queued)?;
     }
     Ok(())
