@@ -159,7 +159,7 @@ fn copies(device: &Device) -> Result<()> {
     for (bytes, copies) in [(4_usize << 10, 200_u32), (1 << 20, 50), (64 << 20, 5)] {
         let (to, back) = copies_of::<u8>(device, bytes, copies)?;
         let name = |way: &str| format!("copy {way}, {} KiB, queued; peer: the driver", bytes >> 10);
-        line(&name("to the device, arrived"), to.0, Some(to.1), Some(COPY_FLOOR));
+        line(&name("to the device"), to.0, Some(to.1), Some(COPY_FLOOR));
         line(&name("to the host"), back.0, Some(back.1), Some(COPY_FLOOR));
         let (to, _) = copies_of::<u32>(device, bytes, copies)?;
         line(&name("of u32 to the device"), to.0, Some(to.1), None);
