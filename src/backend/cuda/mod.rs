@@ -156,8 +156,7 @@ impl CudaBackend {
     /// Makes a call that queues a launch or a copy, also where another context is current on this thread.
     ///
     /// Drivers queue these by their stream's context, or refuse a launch where that is not current (CUDA C++ Programming
-    /// Guide, "Stream and Event Behavior"). Asking each time which one is current would take longer than the rest of
-    /// what is done here.
+    /// Guide, "Stream and Event Behavior"), so which one is current is asked only after a refusal.
     fn queue_from_anywhere(&self, call: impl Fn() -> Driver<()>) -> Answer<()> {
         if self.context.ownership() == Ownership::Primary {
             // somebody may have reset it, and its handles with it

@@ -50,13 +50,9 @@ struct Latest {
 // (C4), so it is not used.
 unsafe impl Send for Latest {}
 
-// SAFETY: as for `Stream`, whose handle it has.
-unsafe impl Send for Entry {}
-
 /// A stream and what it was given.
 struct Entry {
     id: StreamId,
-    handle: StreamHandle,
     stream: Arc<Stream>,
     /// Launches that nobody has waited for. Of very many, the oldest.
     unfinished: Vec<Unfinished>,
@@ -87,6 +83,12 @@ impl Entry {
             self.unfinished.push(launch);
         }
     }
+
+    #[inline]
+    fn begin(&mut self, launch: Unfinished, function: FunctionHandle) -> Handles {
+        self.remember(launch);
+        (self.stream.handle, function)
+    }
 }
 
 #[inline]
@@ -112,30 +114,9 @@ impl Streams {
         modules: &Modules,
         context: &Context,
     ) -> Answer<Handles> {
-        {
-            let mut entries = self.lock();
-            let entry = find(&mut entries, id)?;
-            if let Some(latest) = entry.latest
-                && latest.function == launch.function
-                && dynamic_shared <= latest.dynamic_shared
-            {
-                entry.remember(launch);
-                return Ok((entry.handle, latest.handle));
-            }
+        if let Some(handles) = self.begin_latest(id, launch, dynamic_shared)? {
+            return Ok(handles);
         }
-        self.begin_another(id, launch, dynamic_shared, modules, context)
-    }
-
-    /// The same for another kernel than the stream's latest.
-    #[cold]
-    fn begin_another(
-        &self,
-        id: StreamId,
-        launch: Unfinished,
-        dynamic_shared: u32,
-        modules: &Modules,
-        context: &Context,
-    ) -> Answer<Handles> {
         let kernel = modules.get(launch.function)?;
         context.make_current()?;
         kernel.function().opt_in(dynamic_shared, context)?;
@@ -143,8 +124,17 @@ impl Streams {
         let mut entries = self.lock();
         let entry = find(&mut entries, id)?;
         entry.latest = Some(Latest { function: launch.function, handle, dynamic_shared });
-        entry.remember(launch);
-        Ok((entry.handle, handle))
+        Ok(entry.begin(launch, handle))
+    }
+
+    /// The same for the kernel that the stream launched last; `None` for another.
+    #[inline]
+    fn begin_latest(&self, id: StreamId, launch: Unfinished, dynamic_shared: u32) -> Answer<Option<Handles>> {
+        let mut entries = self.lock();
+        let entry = find(&mut entries, id)?;
+        let fits =
+            |known: &Latest| known.function == launch.function && dynamic_shared <= known.dynamic_shared;
+        Ok(entry.latest.filter(fits).map(|latest| entry.begin(launch, latest.handle)))
     }
 
     /// Remembers a launch until its stream is waited for.
@@ -197,7 +187,7 @@ impl Streams {
         let mut entries = self.lock();
         // Two threads may come here in another order than the one in which they got their ids.
         let at = entries.partition_point(|other| other.id < id);
-        entries.insert(at, Entry { id, handle, stream, unfinished: Vec::new(), latest: None });
+        entries.insert(at, Entry { id, stream, unfinished: Vec::new(), latest: None });
         Ok(())
     }
 
@@ -205,7 +195,7 @@ impl Streams {
     /// given to a call (C4).
     #[inline]
     pub(super) fn handle(&self, id: StreamId) -> Answer<StreamHandle> {
-        find(&mut self.lock(), id).map(|entry| entry.handle)
+        find(&mut self.lock(), id).map(|entry| entry.stream.handle)
     }
 
     /// The stream with this id, which stays as long as somebody has it.
