@@ -159,7 +159,7 @@ impl Ledger {
         // Uses are noted before the operation is queued: if that fails, somebody waits for a moment that means the next one.
         for touch in touches {
             if let Some(allocation) = self.allocations.get_mut(touch.entry)
-                && !allocation.note_in_order(now, touch.write)
+                && !allocation.note_in_order(now, touch.write, &self.clocks)
             {
                 waiting.push(touch);
             }
@@ -194,7 +194,7 @@ impl Ledger {
         // A note forgets earlier uses, so these had to wait until the stream is known to come after them.
         for touch in touches {
             if let Some(allocation) = self.allocations.get_mut(touch.entry) {
-                allocation.note(now, touch.write);
+                allocation.note(now, touch.write, &self.clocks);
             }
         }
         Ok(())
@@ -274,7 +274,7 @@ impl Allocation {
     /// Notes a use if all that it must follow was queued on its own stream, or is followed by that already: a read after
     /// the last write was queued behind that write. `false`: nothing was noted.
     #[inline]
-    fn note_in_order(&mut self, now: Use, write: bool) -> bool {
+    fn note_in_order(&mut self, now: Use, write: bool, clocks: &Clocks) -> bool {
         let (mut own_read, mut read_elsewhere) = (None, false);
         for read in &mut self.reads {
             if read.stream == now.stream {
@@ -290,12 +290,12 @@ impl Allocation {
         }
         match own_read {
             Some(read) if !write => *read = now,
-            _ => self.note(now, write),
+            _ => self.note(now, write, clocks),
         }
         true
     }
 
-    fn note(&mut self, now: Use, write: bool) {
+    fn note(&mut self, now: Use, write: bool, clocks: &Clocks) {
         if write {
             self.contents = None;
             self.last_write = Some(now);
@@ -303,8 +303,45 @@ impl Allocation {
         } else {
             match self.reads.iter_mut().find(|read| read.stream == now.stream) {
                 Some(read) => *read = now,
-                None => self.reads.push(now),
+                None => {
+                    // what has stopped is of no use any more: read on one stream after another, these would add up
+                    self.reads.retain(|read| !clocks.has_stopped(*read));
+                    self.reads.push(now);
+                }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::host::HostBackend;
+    use crate::device::HostOptions;
+
+    #[test]
+    fn reads_that_have_stopped_do_not_add_up_and_those_that_run_stay() {
+        let backend = HostBackend::new(HostOptions::new());
+        let mut ledger = Ledger::default();
+        let entry = ledger.add_allocation(4096, 4, Location::caller(), PendingWork::new());
+        let read = |ledger: &mut Ledger, times| {
+            let stream = backend.create_stream().unwrap();
+            ledger.add_stream(stream);
+            for _ in 0..times {
+                ledger.submit(&backend, stream, [Touch { entry, write: false }], || Ok(())).unwrap();
+            }
+            stream
+        };
+        for round in 0..100 {
+            let stream = read(&mut ledger, 2);
+            assert_eq!(ledger.allocations.get(entry).unwrap().reads.len(), 1, "round {round}");
+            ledger.note_stopped(stream, 2);
+            if round % 2 == 0 {
+                ledger.remove_stream(stream);
+            }
+        }
+        let running = [1, 3, 1].map(|times| Use { stream: read(&mut ledger, times), moment: times });
+        let allocation = ledger.allocations.remove(entry).unwrap();
+        assert_eq!(ledger.pending(&allocation).as_slice(), running);
     }
 }

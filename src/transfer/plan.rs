@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use crate::backend::{Backend, Copy, Fill, HostPointer, Place, Side, StreamId};
 use crate::context::core::Core;
+use crate::context::ledger::Touch;
 use crate::element::Element;
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::memory::Region;
@@ -28,19 +29,23 @@ impl HostSide {
     }
 }
 
+#[inline]
 #[track_caller]
 fn same_size(what: &str, device: usize, host: usize, size: usize) -> Result<(), Error> {
-    if device == host {
-        return Ok(());
-    }
+    if device == host { Ok(()) } else { Err(other_size(what, device, host, size)) }
+}
+
+#[cold]
+#[track_caller]
+fn other_size(what: &str, device: usize, host: usize, size: usize) -> Error {
     let elements = |bytes: usize| bytes.checked_div(size).unwrap_or(0);
-    Err(Error::new(ErrorKind::Shape {
+    Error::new(ErrorKind::Shape {
         message: format!(
             "{what}: {} elements on the device, {} on the host",
             elements(device),
             elements(host)
         ),
-    }))
+    })
 }
 
 fn device_side(region: &Region<'_>) -> Side {
@@ -52,6 +57,7 @@ fn host_side(host: &HostSide, row_bytes: usize) -> Side {
 }
 
 /// The copy of host memory, row after row without gaps, to a region of as many bytes.
+#[inline]
 #[track_caller]
 pub(crate) fn upload<T: Element>(to: &Region<'_>, host: &HostSide) -> Result<Copy, Error> {
     same_size("copy from the host", to.bytes(), host.bytes, size_of::<T>())?;
@@ -65,6 +71,7 @@ pub(crate) fn upload<T: Element>(to: &Region<'_>, host: &HostSide) -> Result<Cop
 }
 
 /// The copy of a region to host memory of as many bytes, row after row without gaps.
+#[inline]
 #[track_caller]
 pub(crate) fn download<T: Element>(from: &Region<'_>, host: &HostSide) -> Result<Copy, Error> {
     same_size("copy to the host", from.bytes(), host.bytes, size_of::<T>())?;
@@ -89,8 +96,9 @@ pub(crate) unsafe fn from_host<T: Element>(
     host: HostSide,
 ) -> Result<(), Error> {
     let copy = upload::<T>(to, &host)?;
+    core.own("an array", to.block.core).at_caller()?;
     // SAFETY: C3 is the caller's; `to` holds C1 for the device side, and the sizes agree.
-    unsafe { queue(core, stream, copy, Some(to), None) }
+    unsafe { queue(core, stream, &copy, to.block.touch(true)) }
 }
 
 /// Queues a copy to host memory, row after row without gaps on the host.
@@ -105,8 +113,9 @@ pub(crate) unsafe fn to_host<T: Element>(
     host: HostSide,
 ) -> Result<(), Error> {
     let copy = download::<T>(from, &host)?;
+    core.own("an array", from.block.core).at_caller()?;
     // SAFETY: C3 is the caller's; `from` holds C1 for the device side, and the sizes agree.
-    unsafe { queue(core, stream, copy, None, Some(from)) }
+    unsafe { queue(core, stream, &copy, from.block.touch(false)) }
 }
 
 /// Refuses a copy between regions of different shapes.
@@ -128,6 +137,8 @@ pub(crate) fn within<T: Element>(
     from: &Region<'_>,
 ) -> Result<(), Error> {
     same_shape::<T>(to, from)?;
+    core.own("an array", to.block.core).at_caller()?;
+    core.own("an array", from.block.core).at_caller()?;
     let copy = Copy {
         dst: device_side(to),
         src: device_side(from),
@@ -135,31 +146,27 @@ pub(crate) fn within<T: Element>(
         rows: to.rows,
         slices: 1,
     };
+    let touches = to.block.touch(true).into_iter().chain(from.block.touch(false));
     // SAFETY: no host memory takes part; both regions hold C1 and have the same rows and bytes per row.
-    unsafe { queue(core, stream, copy, Some(to), Some(from)) }
+    unsafe { queue(core, stream, &copy, touches) }
 }
 
 /// # Safety
 /// C1 for the device sides, C3 for the host sides of `copy`.
+#[inline]
 #[track_caller]
 unsafe fn queue(
     core: &Core,
     stream: StreamId,
-    copy: Copy,
-    to: Option<&Region<'_>>,
-    from: Option<&Region<'_>>,
+    copy: &Copy,
+    touches: impl IntoIterator<Item = Touch>,
 ) -> Result<(), Error> {
-    for region in to.iter().chain(&from) {
-        core.own("an array", region.block.core).at_caller()?;
-    }
     if copy.row_bytes == 0 || copy.rows == 0 {
         return Ok(());
     }
-    let touches = [to.and_then(|r| r.block.touch(true)), from.and_then(|r| r.block.touch(false))];
-    let touches = touches.into_iter().flatten();
     core.submit_from_anywhere(Location::caller(), stream, touches, |backend: &dyn Backend| {
         // SAFETY: C1 and C3 are this function's own conditions.
-        unsafe { backend.copy(stream, &copy) }
+        unsafe { backend.copy(stream, copy) }
     })
 }
 

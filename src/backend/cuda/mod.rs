@@ -304,10 +304,9 @@ impl Backend for CudaBackend {
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
         self.context.alive()?;
         let stream = self.streams.handle(stream)?;
-        let copy = transfer::dense(*copy);
         self.queue_from_anywhere(|| {
-            // SAFETY: C1, C3 are the caller's; `dense` names the same bytes.
-            unsafe { transfer::queue(&copy, self.info.limits.max_pitch, stream) }
+            // SAFETY: C1, C3 are the caller's.
+            unsafe { transfer::queue(copy, self.info.limits.max_pitch, stream) }
         })
     }
 

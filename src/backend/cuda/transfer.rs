@@ -29,7 +29,20 @@ pub(super) fn dense(copy: Copy) -> Copy {
 ///
 /// # Safety
 /// C1, C3.
+#[inline]
 pub(super) unsafe fn queue(copy: &Copy, max_pitch: usize, stream: StreamHandle) -> Driver<()> {
+    if copy.rows == 1 && copy.slices == 1 {
+        // SAFETY: as this function's caller vouches.
+        return unsafe { queue_row(&copy.dst, &copy.src, copy.row_bytes, stream) };
+    }
+    // SAFETY: as above; `dense` names the same bytes.
+    unsafe { queue_rows(&dense(*copy), max_pitch, stream) }
+}
+
+/// # Safety
+/// C1, C3.
+#[inline(never)]
+unsafe fn queue_rows(copy: &Copy, max_pitch: usize, stream: StreamHandle) -> Driver<()> {
     let &Copy { dst, src, row_bytes, rows, slices } = copy;
     let wide = |side: &Side| rows > 1 && side.pitch > max_pitch;
     if wide(&dst) || wide(&src) {
@@ -43,7 +56,7 @@ pub(super) unsafe fn queue(copy: &Copy, max_pitch: usize, stream: StreamHandle) 
                 slices: 1,
             };
             // SAFETY: a row of the copy that the caller vouches for.
-            unsafe { queue(&one, max_pitch, stream) }?;
+            unsafe { queue_rows(&one, max_pitch, stream) }?;
         }
         return Ok(());
     }
@@ -68,13 +81,13 @@ pub(super) unsafe fn queue(copy: &Copy, max_pitch: usize, stream: StreamHandle) 
         let rows_ = |side: Side| Side { pitch: side.slice_pitch, ..side };
         let flat = Copy { dst: rows_(dst), src: rows_(src), row_bytes, rows: slices, slices: 1 };
         // SAFETY: the same bytes, named otherwise.
-        return unsafe { queue(&flat, max_pitch, stream) };
+        return unsafe { queue_rows(&flat, max_pitch, stream) };
     }
     for slice in 0..slices {
         let one =
             Copy { dst: advanced(&dst, slice, 0), src: advanced(&src, slice, 0), row_bytes, rows, slices: 1 };
         // SAFETY: a slice of the copy that the caller vouches for.
-        unsafe { queue(&one, max_pitch, stream) }?;
+        unsafe { queue_rows(&one, max_pitch, stream) }?;
     }
     Ok(())
 }
@@ -95,6 +108,7 @@ pub(super) fn advanced(side: &Side, slice: usize, row: usize) -> Side {
 
 /// # Safety
 /// C1, C3.
+#[inline]
 #[expect(
     clippy::unreachable,
     reason = "nothing that closes queues a copy, and no copy has two sides on the host"
