@@ -1,11 +1,12 @@
-//! The peers: `cust` for launches, the driver's own functions for copies and memory, in a context beside ours.
+//! The peers: `cust` for launches, the driver's own functions for copies and memory.
+//!
+//! They work in the context that is current, which inside of a scope is the scope's: between two contexts the device would
+//! switch, which takes longer than a small copy.
 
 use std::ffi::c_void;
 use std::ptr;
 
 use anyhow::Result;
-use cust::context::legacy::CurrentContext;
-use cust::context::legacy::{Context, ContextFlags};
 use cust::function::Function;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
@@ -14,29 +15,20 @@ use cust::{launch, sys};
 
 use crate::checked;
 
-/// A context with a stream and the kernel.
+/// A stream, the kernel and what it works on.
 pub struct Raw {
-    // dropped in this order, the context last
     buffers: [DeviceBuffer<f32>; 3],
     stream: Stream,
     module: Module,
-    context: Context,
 }
 
 impl Raw {
     pub fn open() -> Result<Self> {
-        cust::init(cust::CudaFlags::empty())?;
-        let device = cust::device::Device::get_device(0)?;
-        let context = Context::create_and_push(ContextFlags::SCHED_AUTO, device)?;
         let module = Module::from_ptx(scoped_gpu::kernels::ADD, &[])?;
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
         let zeros = || DeviceBuffer::from_slice(&[0.0_f32; 32]);
         let buffers = [zeros()?, zeros()?, zeros()?];
-        Ok(Self { buffers, stream, module, context })
-    }
-
-    pub fn make_current(&self) -> Result<()> {
-        Ok(CurrentContext::set_current(&self.context)?)
+        Ok(Self { buffers, stream, module })
     }
 
     pub fn synchronize(&self) -> Result<()> {
@@ -60,7 +52,6 @@ impl Raw {
     }
 
     pub fn pinned(&self, bytes: usize) -> Result<*mut u8> {
-        self.make_current()?;
         let mut host: *mut c_void = ptr::null_mut();
         // SAFETY: `host` is a place for the answer, the context is current.
         checked("cuMemHostAlloc", unsafe { sys::cuMemHostAlloc(&mut host, bytes, 0) })?;
@@ -72,7 +63,6 @@ impl Raw {
     }
 
     pub fn allocate(&self, bytes: usize) -> Result<u64> {
-        self.make_current()?;
         let mut address = 0;
         // SAFETY: `address` is a place for the answer, the context is current.
         checked("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&mut address, bytes) })?;
@@ -99,7 +89,6 @@ impl Raw {
 
     /// Waits for everything in this context: `copy_to_device` may return before the device has the bytes.
     pub fn settle(&self) -> Result<()> {
-        self.make_current()?;
         // SAFETY: nothing is passed.
         checked("wait", unsafe { sys::cuCtxSynchronize() })
     }
@@ -137,14 +126,5 @@ impl Raw {
             checked("copy", unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), device, bytes, stream) })?;
         }
         self.synchronize()
-    }
-}
-
-impl Drop for Raw {
-    fn drop(&mut self) {
-        // The fields that are dropped after this belong to this context; the context itself goes last.
-        if let Err(error) = self.make_current() {
-            eprintln!("the benchmark's own context: {error}");
-        }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::any::TypeId;
 
+use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::backend::Contents;
@@ -10,8 +11,8 @@ use crate::context::core::Core;
 use crate::element::Element;
 use crate::memory::Region;
 
-/// Elements that one thread looks through at a time.
-const PART: usize = 1 << 16;
+/// Elements that one thread looks through at a time: enough to be worth waking another.
+const PART: usize = 1 << 20;
 
 /// Notes the range of integers that were uploaded to the whole of an allocation. A device whose launches have no use for
 /// it has it for the verdicts.
@@ -50,10 +51,22 @@ fn range<T: Element>(host: &[T]) -> Option<Contents> {
 
 /// The least and the greatest element; `none` without any. In parallel, so that it takes no longer than the copy.
 fn extremes<T: Ord + Copy + Send + Sync>(host: &[T], none: (T, T)) -> (T, T) {
-    let both = |a: (T, T), b: (T, T)| (a.0.min(b.0), a.1.max(b.1));
-    // by value: by reference it is not vectorised
-    let of = |part: &[T]| part.iter().fold(none, |found, &x| both(found, (x, x)));
-    if host.len() <= PART { of(host) } else { host.par_chunks(PART).map(of).reduce(|| none, both) }
+    if host.len() <= PART {
+        return extremes_of_part(host, none);
+    }
+    let parts = host.par_chunks(PART).map(|part| extremes_of_part(part, none));
+    parts.reduce(|| none, |a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// The same by one thread, with the widest registers that the processor has: several times as fast as with those that
+/// every processor of its kind has.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2", "aarch64+neon"))]
+fn extremes_of_part<T: Ord + Copy>(part: &[T], none: (T, T)) -> (T, T) {
+    let (mut least, mut greatest) = none;
+    for &element in part {
+        (least, greatest) = (least.min(element), greatest.max(element));
+    }
+    (least, greatest)
 }
 
 #[cfg(test)]
