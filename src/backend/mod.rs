@@ -71,14 +71,46 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A stream of this context. Never reused.
-    StreamId
     /// A loaded module. Never reused.
     ModuleId
     /// A kernel of a loaded module, while that is loaded. Never reused.
     FunctionId
     /// A mark in a stream (an event): everything queued before it. Never reused.
     MarkId
+}
+
+/// A stream of this context. Never reused.
+///
+/// Beside its number it carries what the backend queues by, so that a copy looks nothing up. Equality and order are those
+/// of the number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StreamId {
+    pub(crate) number: u64,
+    /// The driver's handle; 0 where there is none.
+    pub(crate) handle: usize,
+}
+
+impl PartialEq for StreamId {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for StreamId {}
+
+impl PartialOrd for StreamId {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for StreamId {
+    #[inline]
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.number.cmp(&other.number)
+    }
 }
 
 /// What a device is and allows.

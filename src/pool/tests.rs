@@ -4,7 +4,7 @@ use super::pieces::{Pieces, rounded};
 use super::*;
 
 fn on(stream: u64, moment: u64) -> Pending {
-    Pending { stream: StreamId(stream), moment }
+    Pending { stream: StreamId { number: stream, handle: 0 }, moment }
 }
 
 fn any(_: Pending) -> bool {
@@ -56,7 +56,7 @@ fn a_piece_keeps_its_pending_work_and_hands_it_to_the_next_user() {
     pieces.add_block(1 << 20, 2048);
     let piece = pieces.take(2048, &any).unwrap();
     pieces.free(piece.address, [on(1, 7)].into_iter().collect());
-    assert_eq!(pieces.take(512, &|p| p.stream != StreamId(1)), None, "not acceptable");
+    assert_eq!(pieces.take(512, &|p| p.stream != StreamId { number: 1, handle: 0 }), None, "not acceptable");
     let first = pieces.take(512, &any).unwrap();
     let second = pieces.take(512, &any).unwrap();
     assert_eq!((first.pending.as_slice(), second.pending.as_slice()), (&[on(1, 7)][..], &[on(1, 7)][..]));
@@ -77,7 +77,7 @@ fn a_block_with_pending_work_is_not_given_back() {
     let piece = pieces.take(2048, &any).unwrap();
     pieces.free(piece.address, [on(1, 7)].into_iter().collect());
     assert_eq!(pieces.take_idle(0), []);
-    pieces.forget(&|p| p.stream == StreamId(1));
+    pieces.forget(&|p| p.stream == StreamId { number: 1, handle: 0 });
     assert_eq!(pieces.take_idle(2048), [], "it may stay");
     assert_eq!(pieces.take_idle(0), [(1 << 20, 2048)]);
 }

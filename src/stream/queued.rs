@@ -201,6 +201,6 @@ impl<'env, T: ?Sized> Pending<'_, 'env, '_, T> {
 
 impl<T: ?Sized> fmt::Debug for Pending<'_, '_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pending {{ stream {} }}", self.stream.0)
+        write!(f, "Pending {{ stream {} }}", self.stream.number)
     }
 }

@@ -151,7 +151,7 @@ impl fmt::Debug for Stream<'_, '_, '_> {
         write!(
             f,
             "Stream {{ number {}, {} operations queued }}",
-            self.id.0,
+            self.id.number,
             self.streams.core.ledger().moment(self.id)
         )
     }

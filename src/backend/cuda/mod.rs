@@ -244,9 +244,7 @@ impl Backend for CudaBackend {
 
     fn create_stream(&self) -> Answer<StreamId> {
         self.context.alive()?;
-        let id = StreamId(self.next_id());
-        self.streams.create(id, &self.modules, &self.context)?;
-        Ok(id)
+        self.streams.create(self.next_id(), &self.modules, &self.context)
     }
 
     fn destroy_stream(&self, stream: StreamId) -> Answer<()> {
@@ -265,7 +263,7 @@ impl Backend for CudaBackend {
 
     fn record(&self, stream: StreamId) -> Answer<MarkId> {
         self.context.alive()?;
-        let stream = self.streams.handle(stream)?;
+        let stream = stream::handle(stream);
         let id = MarkId(self.next_id());
         self.marks.record(id, stream, &self.context)?;
         Ok(id)
@@ -273,7 +271,7 @@ impl Backend for CudaBackend {
 
     fn wait_on(&self, stream: StreamId, mark: MarkId) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.handle(stream)?;
+        let stream = stream::handle(stream);
         self.marks.wait_on(stream, mark, &self.context)
     }
 
@@ -303,7 +301,7 @@ impl Backend for CudaBackend {
 
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.handle(stream)?;
+        let stream = stream::handle(stream);
         self.queue_from_anywhere(|| {
             // SAFETY: C1, C3 are the caller's.
             unsafe { transfer::queue(copy, self.info.limits.max_pitch, stream) }
@@ -329,14 +327,14 @@ impl Backend for CudaBackend {
 
     unsafe fn copy_from_peer(&self, stream: StreamId, copy: &PeerCopy) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.handle(stream)?;
+        let stream = stream::handle(stream);
         // SAFETY: as this function's caller vouches.
         unsafe { transfer::copy_from_peer(copy, self.info.limits.max_pitch, stream, &self.context) }
     }
 
     unsafe fn fill(&self, stream: StreamId, fill: &Fill) -> Answer<()> {
         self.context.alive()?;
-        let stream = self.streams.handle(stream)?;
+        let stream = stream::handle(stream);
         // SAFETY: C1 is the caller's.
         unsafe { transfer::fill(fill, stream, &self.fill, &self.context) }
     }

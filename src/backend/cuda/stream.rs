@@ -66,6 +66,13 @@ pub(super) struct Streams(Mutex<Vec<Entry>>);
 /// What a launch needs: its stream's and its kernel's handle.
 pub(super) type Handles = (StreamHandle, FunctionHandle);
 
+/// The driver's handle of a stream. It is live as long as the call that asks: nobody destroys a stream that is given to a
+/// call, and none has ids of a context that ended (C4).
+#[inline]
+pub(super) fn handle(id: StreamId) -> StreamHandle {
+    ptr::with_exposed_provenance_mut(id.handle)
+}
+
 impl Stream {
     pub(super) fn handle(&self) -> StreamHandle {
         self.handle
@@ -177,25 +184,19 @@ impl Stream {
 }
 
 impl Streams {
-    /// A new stream under this id.
-    pub(super) fn create(&self, id: StreamId, modules: &Modules, context: &Context) -> Answer<()> {
+    /// A new stream under this number.
+    pub(super) fn create(&self, number: u64, modules: &Modules, context: &Context) -> Answer<StreamId> {
         let mut handle = ptr::null_mut();
         // SAFETY: `handle` is a place for the answer; the context is current, as for every call (`make_current`).
         let created = unsafe { driver::stream_create(&mut handle, NON_BLOCKING) };
         context.answer_after(created, || modules.named(&self.unfinished()))?;
+        let id = StreamId { number, handle: handle.expose_provenance() };
         let stream = Arc::new(Stream { handle, records: Records::default() });
         let mut entries = self.lock();
         // Two threads may come here in another order than the one in which they got their ids.
         let at = entries.partition_point(|other| other.id < id);
         entries.insert(at, Entry { id, stream, unfinished: Vec::new(), latest: None });
-        Ok(())
-    }
-
-    /// The handle of the stream with this id. It is live as long as the call that asks: nobody destroys a stream that is
-    /// given to a call (C4).
-    #[inline]
-    pub(super) fn handle(&self, id: StreamId) -> Answer<StreamHandle> {
-        find(&mut self.lock(), id).map(|entry| entry.stream.handle)
+        Ok(id)
     }
 
     /// The stream with this id, which stays as long as somebody has it.
@@ -289,7 +290,7 @@ impl Streams {
 }
 
 fn foreign(id: StreamId) -> ErrorKind {
-    ErrorKind::Foreign { message: format!("stream {} is none of this context's", id.0) }
+    ErrorKind::Foreign { message: format!("stream {} is none of this context's", id.number) }
 }
 
 /// Giving back in a context that has ended is done by ending it: no news.

@@ -101,7 +101,7 @@ impl Context {
     /// A new stream.
     pub(super) fn create_stream(&mut self) -> Answer<StreamId> {
         self.alive()?;
-        let id = StreamId(self.next_id());
+        let id = StreamId { number: self.next_id(), handle: 0 };
         let slow = self.choices.as_mut().is_some_and(|choices| choices.below(4) == 0);
         self.streams.insert(id, Stream::new(slow));
         Ok(id)
@@ -249,7 +249,7 @@ impl Context {
 
     fn stream(&mut self, id: StreamId) -> Answer<&mut Stream> {
         let lost = self.lost;
-        self.streams.get_mut(&id).ok_or_else(|| unknown("stream", id.0, lost))
+        self.streams.get_mut(&id).ok_or_else(|| unknown("stream", id.number, lost))
     }
 
     /// Behind everything that the stream has queued.

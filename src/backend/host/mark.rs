@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn time_has_a_sign_and_needs_both_marks() {
-        let point = Point { stream: StreamId(1), position: 0 };
+        let point = Point { stream: StreamId { number: 1, handle: 0 }, position: 0 };
         let start = Instant::now();
         let a = Mark { point, passed: Some(start) };
         let b = Mark { point, passed: Some(start + Duration::from_micros(1500)) };

@@ -151,7 +151,7 @@ fn ids_of_something_else_are_told_apart() {
         device.wait_mark(mark),
         device.destroy_mark(mark),
         device.destroy_stream(stream),
-        device.unload(ModuleId(stream.0)),
+        device.unload(ModuleId(stream.number)),
         free(&device, 0),
     ];
     for answer in refused {
