@@ -275,6 +275,20 @@ impl Allocation {
     /// the last write was queued behind that write. `false`: nothing was noted.
     #[inline]
     fn note_in_order(&mut self, now: Use, write: bool, clocks: &Clocks) -> bool {
+        // What most operations meet, without a look at the rest: one stream reads what it has read, or writes what nobody
+        // reads and it has written.
+        match (self.reads.first_mut(), &mut self.last_write) {
+            (Some(read), _) if !write && read.stream == now.stream => {
+                *read = now;
+                return true;
+            }
+            (None, Some(last)) if write && last.stream == now.stream => {
+                *last = now;
+                self.contents = None;
+                return true;
+            }
+            _ => {}
+        }
         let (mut own_read, mut read_elsewhere) = (None, false);
         for read in &mut self.reads {
             if read.stream == now.stream {

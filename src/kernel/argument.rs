@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use crate::backend::{LaunchBuffer, LaunchCall};
-use crate::context::ledger::Touch;
+use crate::context::core::Core;
+use crate::context::ledger::{EntryId, Touch};
 use crate::element::{Element, Scalar};
 use crate::error::ErrorKind;
 use crate::kernel::module::Entry;
@@ -37,10 +38,12 @@ pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
 #[derive(Debug)]
 pub struct Binder<'k> {
     pub(super) kernel: &'k Entry<'k>,
+    /// Where each parameter begins in the block.
+    pub(super) offsets: &'k [u32],
     /// Position of the next argument.
     pub(super) next: usize,
     /// An array of another context was among the arguments.
-    pub(crate) foreign: Option<ErrorKind>,
+    pub(crate) foreign: Option<Box<ErrorKind>>,
     pub(crate) call: LaunchCall<'k>,
     /// What the launch touches, with the argument of each; arrays without elements are not there.
     pub(crate) touches: SmallVec<[(usize, Touch); 4]>,
@@ -55,23 +58,29 @@ impl<'k> Binder<'k> {
     /// Writes the next parameter. Count and sizes were compared with the PTX before.
     #[inline]
     fn put(&mut self, bytes: &[u8]) {
-        let offset = self.kernel.layout.offsets.get(self.next);
+        let start = self.offsets.get(self.next).map_or(usize::MAX, |&offset| offset as usize);
         self.next += 1;
-        let start = offset.map_or(usize::MAX, |&offset| offset as usize);
-        if let Some(slot) = self.call.params.get_mut(start..start.saturating_add(bytes.len())) {
+        let rest = self.call.params.get_mut(start..);
+        if let Some(slot) = rest.and_then(|rest| rest.get_mut(..bytes.len())) {
             slot.copy_from_slice(bytes);
         }
     }
 
     /// Writes the next parameter: `bytes` bytes from `block` on.
+    #[inline]
     fn pointer(&mut self, block: &Block<'_>, bytes: usize, writable: bool) {
-        if let Err(foreign) = self.kernel.core.own("an array", block.core) {
-            self.foreign.get_or_insert(foreign);
+        self.buffer(block.core, block.entry, block.address, bytes, writable);
+    }
+
+    /// The parts of a block one by one, which are handed over in registers.
+    fn buffer(&mut self, core: &Core, entry: Option<EntryId>, address: u64, bytes: usize, writable: bool) {
+        if let Err(foreign) = self.kernel.core.own("an array", core) {
+            self.foreign.get_or_insert_with(|| Box::new(foreign));
         }
-        let (argument, address, bytes) = (self.next, block.address, bytes as u64);
+        let (argument, bytes) = (self.next, bytes as u64);
         self.call.buffers.push(LaunchBuffer { argument, address, bytes, writable });
-        if let Some(touch) = block.touch(writable) {
-            self.touches.push((argument, touch));
+        if let Some(entry) = entry {
+            self.touches.push((argument, Touch { entry, write: writable }));
         }
         self.put(&address.to_le_bytes());
     }

@@ -354,6 +354,7 @@ pub(super) fn bind<'ctx, S: Signature, A: Arguments<'ctx, S>, R>(
     core.own("a kernel", kernel.core).at_caller()?;
     let mut binder = Binder {
         kernel,
+        offsets: &kernel.layout.offsets,
         next: 0,
         foreign: None,
         call: LaunchCall {
@@ -378,7 +379,7 @@ pub(super) fn bind<'ctx, S: Signature, A: Arguments<'ctx, S>, R>(
     };
     arguments.bind_all(&mut binder).at_caller()?;
     if let Some(foreign) = binder.foreign.take() {
-        return Err(foreign).at_caller();
+        return Err(*foreign).at_caller();
     }
     use_it(&mut binder).map(Some)
 }

@@ -147,10 +147,13 @@ impl CudaBackend {
             // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
             unsafe { launch::queue(handles, &request(launch, &launch.params)) }
         });
-        if queued.is_err() {
-            streams.forget(stream, begun);
+        match queued {
+            Ok(()) => Ok(()),
+            Err(kind) => {
+                streams.forget(stream, begun);
+                Err(kind)
+            }
         }
-        queued
     }
 
     /// Makes a call that queues a launch or a copy, also where another context is current on this thread.
