@@ -6,7 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use cust::context::Context as Primary;
-use scoped_gpu::{Device, ErrorKind, Launch, Linear, Rect, Reset, linear, pitched, zeros};
+use scoped_gpu::{
+    Device, ErrorKind, Kernel, Launch, Linear, ReadWrite, Rect, Reset, Stream, kernels, linear, pitched,
+    zeros,
+};
 
 /// The primary context is one for the whole process, so its tests take turns.
 static PRIMARY: Mutex<()> = Mutex::new(());
@@ -95,6 +98,63 @@ fn contexts_are_made_current_where_they_are_used() -> Result<()> {
         })
     })?;
     ensure!(a.memory().live == 0 && b.memory().live == 0);
+    Ok(())
+}
+
+type Scale = (ReadWrite<f32>, f32, u32);
+
+const FACTORS: [f32; 3] = [2.0, 3.0, 4.0];
+
+/// Multiplies an array of three by each of the factors, with a launch for each; `before` is called before each.
+fn scale_by_all<'ctx>(
+    stream: &Stream<'_, '_, 'ctx>,
+    scale: &Kernel<'ctx, Scale>,
+    x: &mut Linear<'_, 'ctx, f32>,
+    before: impl Fn() -> Result<()>,
+) -> Result<()> {
+    FACTORS.iter().try_for_each(|&factor| {
+        before()?;
+        // SAFETY: the kernel compares its index with the length, which is the array's.
+        Ok(unsafe { stream.launch_unchecked(scale, Launch::cover(3), (&mut *x, factor, 3)) }?)
+    })
+}
+
+/// The same for what is queued without a look at the current context: a launch of a kernel, the launches of it that follow,
+/// and copies, while another device's context is current and on a thread that has none.
+#[test]
+fn work_is_queued_whatever_context_is_current() -> Result<()> {
+    let (ours, other) = (device(0)?, device(0)?);
+    let start = [1.0, 2.0, 3.0];
+    let mut copied = [[0.0_f32; 3]; 2];
+    let [here, there] = &mut copied;
+    let computed = ours.scope(|ctx| {
+        let scale: Kernel<'_, Scale> = ctx.module(kernels::SCALE)?.kernel("scale")?;
+        ctx.alloc((linear(&start),), |(mut x,)| {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                other.scope(|elsewhere| {
+                    // whoever allocates has its context current afterwards
+                    let leave = || Ok(drop(elsewhere.buffer::<u8>(1)?));
+                    scale_by_all(&stream, &scale, &mut x, leave)?;
+                    leave()?;
+                    drop(stream.copy_to_host(&x, here)?);
+                    anyhow::Ok(())
+                })?;
+                std::thread::scope(|threads| {
+                    let launched = threads.spawn(|| scale_by_all(&stream, &scale, &mut x, || Ok(())));
+                    launched.join().expect("no panic")
+                })?;
+                std::thread::scope(|threads| {
+                    let copied = threads.spawn(|| anyhow::Ok(drop(stream.copy_to_host(&x, there)?)));
+                    copied.join().expect("no panic")
+                })
+            })?;
+            anyhow::Ok(x.to_vec()?)
+        })
+    })?;
+    let once: f32 = FACTORS.iter().product();
+    ensure!(copied == [start.map(|x| x * once), start.map(|x| x * once * once)], "{copied:?}");
+    ensure!(computed == copied[1]);
     Ok(())
 }
 

@@ -87,6 +87,10 @@ ids! {
 pub(crate) struct StreamId {
     pub(crate) number: u64,
     /// The driver's handle; 0 where there is none.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "the host device finds its streams by number")
+    )]
     pub(crate) handle: usize,
 }
 
