@@ -134,7 +134,7 @@ fn work_is_queued_whatever_context_is_current() -> Result<()> {
                 let stream = s.stream()?;
                 other.scope(|elsewhere| {
                     // whoever allocates has its context current afterwards
-                    let leave = || Ok(drop(elsewhere.buffer::<u8>(1)?));
+                    let leave = || Ok(elsewhere.buffer::<u8>(1).map(drop)?);
                     scale_by_all(&stream, &scale, &mut x, leave)?;
                     leave()?;
                     drop(stream.copy_to_host(&x, here)?);
@@ -145,9 +145,10 @@ fn work_is_queued_whatever_context_is_current() -> Result<()> {
                     launched.join().expect("no panic")
                 })?;
                 std::thread::scope(|threads| {
-                    let copied = threads.spawn(|| anyhow::Ok(drop(stream.copy_to_host(&x, there)?)));
+                    let copied = threads.spawn(|| stream.copy_to_host(&x, there).map(drop));
                     copied.join().expect("no panic")
-                })
+                })?;
+                anyhow::Ok(())
             })?;
             anyhow::Ok(x.to_vec()?)
         })

@@ -23,9 +23,11 @@ part() {
         "$(grep -E "$pattern" "$output/$name.txt" | tail -n 1)" >>"$table"
 }
 
-part devices 300 '^test result' ./devices cuda:0 --test-threads 1
-part devices_threads 300 '^test result' ./devices cuda:0
-part free_memory 300 '^test result' env SCOPED_GPU_MEMORY=1 ./devices cuda:0 --test-threads 1
+# the model test opens some hundred devices, which takes minutes on a GPU, so it has a part of its own
+part devices 200 '^test result' ./devices cuda:0 --test-threads 1 --skip model
+part devices_threads 200 '^test result' ./devices cuda:0 --skip model
+part free_memory 200 '^test result' env SCOPED_GPU_MEMORY=1 ./devices cuda:0 --test-threads 1 --skip model
+part model 400 '^test result' ./devices cuda:0::model
 part cuda 100 '^test result' ./cuda --test-threads 1
 part launches_planted 200 '^test result' ./launches cuda:0::planted
 part launches_same 400 '^test result' ./launches cuda:0::same --test-threads 1
@@ -38,7 +40,7 @@ part bench_checked 200 'geometric' ./bench_checked
 if [ -n "$sanitizer" ]; then
     SCOPED_GPU_ROUNDS=1 part sanitizer_beside 150 'geometric' "$sanitizer" --tool memcheck ./bench_checked
     part memcheck 300 'ERROR SUMMARY|LEAK SUMMARY' "$sanitizer" --tool memcheck --leak-check full ./devices cuda:0 --test-threads 1 \
-        --skip unchecked
+        --skip model --skip unchecked
 else
     echo 'memcheck: compute-sanitizer is not here' >>"$table"
 fi
