@@ -4,9 +4,12 @@
 use std::fmt::Debug;
 
 use anyhow::ensure;
-use scoped_gpu::{Context, Element, Error, Linear, Pinned, Rect, linear, pitched, pitched_3d, zeros};
+use scoped_gpu::{
+    Context, Element, Error, ErrorKind, Launch, Linear, Pinned, Rect, linear, pitched, pitched_3d, zeros,
+};
 
 use crate::harness::{Case, Chapter, Test, test};
+use crate::launch::faults;
 use crate::padding::Padding;
 use crate::reference::random::Random;
 
@@ -329,6 +332,58 @@ fn large_copies_are_in_order(case: &mut Case) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A large copy returns the fault of an earlier launch at that launch's line, and the next copy is done, either way.
+fn large_copies_return_faults(case: &mut Case) -> anyhow::Result<()> {
+    let host = noise(LARGE);
+    case.device.scope(|ctx| {
+        let trap = faults(ctx)?.kernel::<()>("store_null")?;
+        ctx.alloc_linear(LARGE, |mut x: Linear<u8>| {
+            let mut back = vec![0; LARGE];
+            for upload in [true, false] {
+                let line = line!() + 1;
+                ctx.launch(&trap, Launch::grid(1, 1), ())?;
+                let copied = if upload { x.copy_from_host(&host) } else { x.copy_to_host(&mut back) };
+                let error = copied.expect_err("an earlier launch went wrong");
+                ensure!(error.fault().is_some_and(|fault| fault.kernel == "store_null"), "{error}");
+                ensure!((error.location().file(), error.location().line()) == (file!(), line), "{error}");
+                if upload { x.copy_from_host(&host) } else { x.copy_to_host(&mut back) }?;
+            }
+            ensure!(back == host);
+            Ok(())
+        })
+    })
+}
+
+/// The same where the fault ends the context: the copy returns it, everything later says what it was, and all is freed.
+fn large_copies_in_a_context_that_ends(case: &mut Case) -> anyhow::Result<()> {
+    let host = noise(LARGE);
+    let mut line = 0;
+    let result: Result<(), Error> = case.device.scope(|ctx| {
+        let null = faults(ctx)?.kernel::<()>("store_null")?;
+        ctx.alloc_linear(LARGE, |mut x: Linear<u8>| {
+            x.copy_from_host(&host)?; // whatever such copies need is there when the context ends
+            line = line!() + 2;
+            // SAFETY: none; the kernel's mistake is the point, and this process may end by it.
+            unsafe { ctx.launch_unchecked(&null, Launch::grid(1, 1), ()) }?;
+            let first = x.copy_from_host(&host).expect_err("the context ended");
+            for later in [x.copy_from_host(&host), x.to_vec().map(drop)] {
+                let later = later.expect_err("the context is at its end");
+                let ErrorKind::Poisoned { origin } = later.kind() else { panic!("not poisoned: {later}") };
+                assert!(origin.contains("store_null"), "{origin}");
+            }
+            Err(first)
+        })
+    });
+    let error = result.expect_err("null");
+    ensure!(error.fault().is_some_and(|fault| fault.kernel == "store_null"), "{error}");
+    ensure!((error.location().file(), error.location().line()) == (file!(), line), "{error}");
+    ensure!(error.also().is_empty(), "nothing else is news: {error}");
+    ensure!((case.device.memory().freed, case.device.memory().count) == (1, 0));
+    let cleanup = case.expected_cleanup();
+    ensure!(cleanup.is_some_and(|error| matches!(error.kind(), ErrorKind::Poisoned { .. })));
+    Ok(())
+}
+
 const TESTS: &[Test] = &[
     test!(every_element_type),
     test!(structure_of_the_callers),
@@ -341,6 +396,8 @@ const TESTS: &[Test] = &[
     test!(megabytes),
     test!(large_copies).shows(&[25]),
     test!(large_copies_are_in_order).shows(&[25]),
+    test!(large_copies_return_faults),
+    test!(large_copies_in_a_context_that_ends).apart(),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "transfer", tests: TESTS };
