@@ -2,6 +2,7 @@
 //! Needs the feature `cuda` and a driver, or the one that `tests/shim` builds: `tests/shim/test.sh`.
 #![cfg(feature = "cuda")]
 
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
@@ -156,6 +157,29 @@ fn work_is_queued_whatever_context_is_current() -> Result<()> {
     let once: f32 = FACTORS.iter().product();
     ensure!(copied == [start.map(|x| x * once), start.map(|x| x * once * once)], "{copied:?}");
     ensure!(computed == copied[1]);
+    Ok(())
+}
+
+/// Large copies need page-locked blocks to be fast, not to be done. The limit is one of the driver that stands in for a GPU's.
+#[test]
+fn large_copies_without_page_locked_memory() -> Result<()> {
+    const LIMIT: &str = "SCOPED_GPU_SHIM_PINNED";
+    if std::env::var_os(LIMIT).is_none() {
+        let mut again = Command::new(std::env::current_exe()?);
+        again.args(["--exact", "large_copies_without_page_locked_memory"]);
+        let output = again.env(LIMIT, "100000").output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return Ok(());
+    }
+    let host: Vec<u64> = (0..3_000_000_u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let back = device(0)?.scope(|ctx| {
+        ctx.alloc((linear(&host),), |(mut x,)| {
+            ensure!(x.to_vec()? == host);
+            x.copy_from_host(&vec![7; host.len()])?;
+            Ok(x.to_vec()?)
+        })
+    })?;
+    ensure!(back.iter().all(|&x| x == 7));
     Ok(())
 }
 

@@ -57,6 +57,8 @@ pub(crate) struct CudaBackend {
     fill: fill::Kernels,
     spares: Spares,
     staging: Staging,
+    /// Bytes of page-locked memory that was handed out.
+    pinned: AtomicU64,
     /// Ids given out so far, of all sorts together.
     ids: AtomicU64,
 }
@@ -92,6 +94,7 @@ impl CudaBackend {
             fill: fill::Kernels::default(),
             spares: Spares::default(),
             staging: Staging::default(),
+            pinned: AtomicU64::new(0),
             ids: AtomicU64::new(0),
         })
     }
@@ -234,10 +237,21 @@ impl Backend for CudaBackend {
 
     fn allocate_pinned(&self, bytes: usize) -> Answer<NonNull<u8>> {
         self.context.alive()?;
-        memory::allocate_pinned(bytes, &self.context)
+        match memory::allocate_pinned(bytes, &self.context) {
+            Ok(pointer) => {
+                self.pinned.fetch_add(bytes as u64, Ordering::Relaxed);
+                Ok(pointer)
+            }
+            Err(ErrorKind::OutOfPinnedMemory { asked, .. }) => {
+                let held = self.pinned.load(Ordering::Relaxed);
+                Err(ErrorKind::OutOfPinnedMemory { asked, held })
+            }
+            Err(other) => Err(other),
+        }
     }
 
-    unsafe fn free_pinned(&self, pointer: NonNull<u8>, _bytes: usize) -> Answer<()> {
+    unsafe fn free_pinned(&self, pointer: NonNull<u8>, bytes: usize) -> Answer<()> {
+        self.pinned.fetch_sub(bytes as u64, Ordering::Relaxed);
         if !self.context.is_usable() {
             return Ok(());
         }

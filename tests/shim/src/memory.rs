@@ -72,6 +72,11 @@ impl Allocations {
         }
     }
 
+    /// Bytes of pinned blocks.
+    pub fn pinned_bytes(&self) -> u64 {
+        self.pinned.values().map(|(_, bytes)| *bytes as u64).sum()
+    }
+
     /// Notes a pinned block.
     pub fn add_pinned(&mut self, pointer: NonNull<u8>, bytes: usize) {
         self.pinned.insert(pointer.addr().get(), (HostPointer(pointer), bytes));

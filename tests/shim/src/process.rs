@@ -17,6 +17,9 @@ const DEVICES: &str = "SCOPED_GPU_SHIM_DEVICES";
 /// Bytes of memory of each device.
 const MEMORY: &str = "SCOPED_GPU_SHIM_MEMORY";
 
+/// Bytes of page-locked memory that each context may hold.
+const PINNED: &str = "SCOPED_GPU_SHIM_PINNED";
+
 /// One device.
 #[derive(Debug)]
 pub struct Device {
@@ -59,8 +62,16 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.trim().parse().ok())
+}
+
+/// Bytes of page-locked memory that each context may hold.
+pub fn pinned_limit() -> u64 {
+    number(PINNED).unwrap_or(u64::MAX)
+}
+
 fn devices_of_environment() -> Vec<Device> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let options = match number(MEMORY) {
         Some(bytes) => HostOptions::new().memory_limit(bytes),
         None => HostOptions::new(),

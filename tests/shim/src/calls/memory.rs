@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::backend_calls;
 use crate::codes::{self, Answer, Code};
 use crate::context::Context;
-use crate::process::{self, current, lock, ready};
+use crate::process::{self, current, lock, pinned_limit, ready};
 use crate::raw::{HostMemory, Out};
 
 /// `CU_MEMHOSTALLOC_PORTABLE`, `CU_MEMHOSTALLOC_DEVICEMAP` and `CU_MEMHOSTALLOC_WRITECOMBINED` together.
@@ -99,7 +99,11 @@ fn pinned(pointer: &Out<HostMemory>, bytes: usize, flags: c_uint) -> Answer {
     if bytes == 0 || flags & !HOST_FLAGS != 0 {
         return Err(Code::INVALID_VALUE);
     }
+    let mut memory = lock(&context.memory);
+    if memory.pinned_bytes().saturating_add(bytes as u64) > pinned_limit() {
+        return Err(Code::OUT_OF_MEMORY);
+    }
     let block = context.backend.allocate_pinned(bytes).map_err(|error| codes::of_error(&error))?;
-    lock(&context.memory).add_pinned(block, bytes);
+    memory.add_pinned(block, bytes);
     pointer.set(HostMemory::new(block))
 }
