@@ -95,7 +95,9 @@ impl Core {
         let streams = self.ledger().streams();
         for stream in streams {
             // What cannot be waited for stays pending, and its memory stays where it is.
-            let _ = self.wait_quietly(stream);
+            if let Err(fault @ ErrorKind::Fault(_)) = self.wait_quietly(stream) {
+                self.record(blamed(fault, Location::caller()));
+            }
         }
     }
 
@@ -149,7 +151,13 @@ impl Core {
         let mark = match recorded {
             Ok(mark) => mark,
             // A poisoned context records nothing any more; then a full wait is what shows that work has stopped.
-            Err(_) => return self.wait_or_poisoned(stream, moment),
+            Err(kind) => {
+                if matches!(kind, ErrorKind::Fault(_)) {
+                    // the first call that met it; nobody is told again
+                    self.record(blamed(kind, Location::caller()));
+                }
+                return self.wait_or_poisoned(stream, moment);
+            }
         };
         let waited = backend.wait_mark(mark);
         self.ledger().note_stopped(stream, moment);

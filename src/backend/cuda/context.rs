@@ -1,9 +1,10 @@
 //! The context of one CUDA device: whose it is, making it current, what ended it, and making a new one. What a result
 //! code means for the context is decided here, for all calls.
 
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cust::sys::CUctx_st;
 
@@ -14,6 +15,9 @@ use super::module::Launched;
 use crate::backend::{Answer, Ownership, Reset};
 use crate::error::ErrorKind;
 use crate::fault::{Fault, FaultKind};
+
+/// Names the launches that nobody has waited for.
+type Unfinished = Box<dyn Fn() -> Vec<Launched> + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
 /// One context, replaced by a new one at each reset.
 pub(super) struct Context {
@@ -27,6 +31,8 @@ pub(super) struct Context {
     /// Whether `end` holds something: asked at every call, without a lock.
     ended: AtomicBool,
     end: Mutex<Option<End>>,
+    /// Any call may be the first to meet a fault of a launch that was queued before it, and says whose it may be.
+    unfinished: OnceLock<Unfinished>,
 }
 
 /// Why a context answers nothing more.
@@ -50,7 +56,22 @@ impl Context {
             id: AtomicU64::new(id),
             ended: AtomicBool::new(false),
             end: Mutex::new(None),
+            unfinished: OnceLock::new(),
         })
+    }
+
+    /// What names the launches that nobody has waited for. It is called while no lock is held that a call of the driver
+    /// is made under.
+    pub(super) fn set_unfinished(
+        &self,
+        unfinished: impl Fn() -> Vec<Launched> + Send + Sync + UnwindSafe + RefUnwindSafe + 'static,
+    ) {
+        self.unfinished.get_or_init(|| Box::new(unfinished));
+    }
+
+    /// The launches that nobody has waited for.
+    pub(super) fn unfinished(&self) -> Vec<Launched> {
+        self.unfinished.get().map(|unfinished| unfinished()).unwrap_or_default()
     }
 
     fn set_end(&self, end: Option<End>) {
@@ -163,12 +184,13 @@ impl Context {
         Err(ErrorKind::ContextLost)
     }
 
-    /// What a call's result means, for the call and for the context.
+    /// What a call's result means, for the call and for the context. A fault that it reports may be that of any launch
+    /// that nobody has waited for.
     pub(super) fn answer<T>(&self, result: Driver<T>) -> Answer<T> {
-        self.answer_after(result, Vec::new)
+        self.answer_after(result, || self.unfinished())
     }
 
-    /// The same where `unfinished` can say which launches may have made a fault that the result reports.
+    /// The same where `unfinished` says more closely which launches may have made a fault.
     pub(super) fn answer_after<T>(
         &self,
         result: Driver<T>,
@@ -190,7 +212,13 @@ impl Context {
             }
             Meaning::Ended => {
                 let fault = fault(failure, &unfinished());
-                self.set_end(Some(End::Fault(fault.summary())));
+                let mut end = self.end();
+                if let Some(End::Fault(origin)) = &*end {
+                    // another thread was told meanwhile
+                    return ErrorKind::Poisoned { origin: origin.clone() };
+                }
+                *end = Some(End::Fault(fault.summary()));
+                self.ended.store(true, Ordering::Release);
                 ErrorKind::Fault(Box::new(fault))
             }
         }

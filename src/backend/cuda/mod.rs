@@ -51,9 +51,9 @@ use crate::ptx::LoadedPtx;
 pub(crate) struct CudaBackend {
     info: DeviceInfo,
     context: Context,
-    streams: Streams,
+    streams: Arc<Streams>,
     marks: Marks,
-    modules: Modules,
+    modules: Arc<Modules>,
     fill: fill::Kernels,
     spares: Spares,
     staging: Staging,
@@ -84,13 +84,16 @@ impl CudaBackend {
         let context = context::device(ordinal)
             .and_then(|device| Context::open(device, ownership))
             .map_err(|failure| unavailable(format!("no context: {}", driver_error(failure))))?;
+        let (streams, modules) = (Arc::<Streams>::default(), Arc::<Modules>::default());
+        let named = (Arc::clone(&streams), Arc::clone(&modules));
+        context.set_unfinished(move || named.1.named(&named.0.unfinished()));
         let pitch_alignment = memory::pitch_alignment(&context)?;
         Ok(Self {
             info: limits::info(ordinal, pitch_alignment)?,
             context,
-            streams: Streams::default(),
+            streams,
             marks: Marks::default(),
-            modules: Modules::default(),
+            modules,
             fill: fill::Kernels::default(),
             spares: Spares::default(),
             staging: Staging::default(),
@@ -146,43 +149,42 @@ impl CudaBackend {
         let Self { streams, modules, context, .. } = self;
         let begun = Unfinished { function: launch.function, location: launch.location };
         let handles = streams.begin(stream, begun, launch.dynamic_shared, modules, context)?;
-        let queued = self.queue_from_anywhere(|| {
+        let queue = || {
             // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
             unsafe { launch::queue(handles, &request(launch, &launch.params)) }
-        });
-        match queued {
-            Ok(()) => Ok(()),
-            Err(kind) => {
-                streams.forget(stream, begun);
-                Err(kind)
-            }
-        }
+        };
+        // forgotten before anybody asks whose fault it may be that the call met
+        self.queue_from_anywhere(queue, || streams.forget(stream, begun))
     }
 
     /// Makes a call that queues a launch or a copy, also where another context is current on this thread.
     ///
     /// Drivers queue these by their stream's context, or refuse a launch where that is not current (CUDA C++ Programming
     /// Guide, "Stream and Event Behavior"), so which one is current is asked only after a refusal.
-    fn queue_from_anywhere(&self, call: impl Fn() -> Driver<()>) -> Answer<()> {
+    ///
+    /// `undo` is called where nothing was queued.
+    fn queue_from_anywhere(&self, call: impl Fn() -> Driver<()>, undo: impl Fn()) -> Answer<()> {
         if self.context.ownership() == Ownership::Primary {
             // somebody may have reset it, and its handles with it
-            self.context.make_current()?;
+            self.context.make_current().inspect_err(|_| undo())?;
         }
         match call() {
             Ok(()) => Ok(()),
-            Err(failure) => self.queue_again(failure, &call),
+            Err(failure) => self.queue_again(failure, &call, &undo),
         }
     }
 
     /// Once more where what the driver missed may be the current context. What it refused was not queued; of a copy in
     /// several calls, bytes that were copied are copied again.
     #[cold]
-    fn queue_again(&self, failure: Failure, call: &dyn Fn() -> Driver<()>) -> Answer<()> {
+    fn queue_again(&self, failure: Failure, call: &dyn Fn() -> Driver<()>, undo: &dyn Fn()) -> Answer<()> {
         if self.context.is_current() || meaning(failure.code) != Meaning::Refused {
+            undo();
             return self.context.answer(Err(failure));
         }
-        self.context.make_current()?;
-        self.context.answer(call())
+        self.context.make_current().inspect_err(|_| undo())?;
+        let queued = call().inspect_err(|_| undo());
+        self.context.answer(queued)
     }
 
     /// Forgets the handles of a context that is about to go.
@@ -261,14 +263,14 @@ impl Backend for CudaBackend {
 
     fn create_stream(&self) -> Answer<StreamId> {
         self.context.alive()?;
-        self.streams.create(self.next_id(), &self.modules, &self.context)
+        self.streams.create(self.next_id(), &self.context)
     }
 
     fn destroy_stream(&self, stream: StreamId) -> Answer<()> {
         if !self.context.is_usable() {
             return Ok(());
         }
-        self.streams.destroy(stream, &self.modules, &self.spares, &self.context)
+        self.streams.destroy(stream, &self.spares, &self.context)
     }
 
     fn wait_stream(&self, stream: StreamId) -> Answer<()> {
@@ -319,10 +321,11 @@ impl Backend for CudaBackend {
     unsafe fn copy(&self, stream: StreamId, copy: &Copy) -> Answer<()> {
         self.context.alive()?;
         let stream = stream::handle(stream);
-        self.queue_from_anywhere(|| {
+        let queue = || {
             // SAFETY: C1, C3 are the caller's.
             unsafe { transfer::queue(copy, self.info.limits.max_pitch, stream) }
-        })
+        };
+        self.queue_from_anywhere(queue, || ())
     }
 
     fn staged_bytes(&self) -> Option<usize> {
@@ -332,9 +335,8 @@ impl Backend for CudaBackend {
     unsafe fn copy_staged(&self, after: MarkId, copy: &Copy) -> Answer<bool> {
         self.context.alive()?;
         let after = self.marks.get(after)?;
-        let unfinished = || self.modules.named(&self.streams.unfinished());
         // SAFETY: C1, C3, C4 are the caller's.
-        unsafe { self.staging.copy(copy, after, self.info.limits.max_pitch, &self.context, &unfinished) }
+        unsafe { self.staging.copy(copy, after, self.info.limits.max_pitch, &self.context) }
     }
 
     fn peer(&self) -> Option<Peer> {
@@ -403,7 +405,7 @@ impl Backend for CudaBackend {
 
     fn recorded(&self) -> Answer<Option<Fault>> {
         self.context.alive()?;
-        self.streams.recorded(&self.modules, &self.context)
+        self.streams.recorded(&self.context)
     }
 
     fn ownership(&self) -> Ownership {

@@ -231,7 +231,7 @@ impl Records {
                 // The block may go to another stream.
                 // SAFETY: the stream is live by C4.
                 let waited = unsafe { driver::stream_synchronize(stream) };
-                context.stopped(waited, Vec::new)?;
+                context.stopped(waited, || context.unfinished())?;
             }
         }
         first.map_or(Ok(()), Err)
@@ -244,12 +244,7 @@ impl Records {
     }
 
     /// The first fault that is recorded so far, read by way of `through`, on which nothing is queued. Waits for no launch.
-    pub(super) fn peek(
-        &self,
-        through: StreamHandle,
-        context: &Context,
-        unfinished: impl Fn() -> Vec<Launched>,
-    ) -> Answer<Option<Fault>> {
+    pub(super) fn peek(&self, through: StreamHandle, context: &Context) -> Answer<Option<Fault>> {
         let _peeking = lock(&self.peeking);
         loop {
             let (block, collected) = {
@@ -267,7 +262,7 @@ impl Records {
                 unsafe { driver::copy_to_host(block.at(SLOTS + 1), block.device, BLOCK_BYTES, through) };
             // SAFETY: the stream is the caller's.
             let waited = unsafe { driver::stream_synchronize(through) };
-            context.stopped(waited, &unfinished)?;
+            context.stopped(waited, || context.unfinished())?;
             context.answer(copied)?;
             let state = lock(&self.state);
             // a slot that became free meanwhile may have been another launch's

@@ -10,7 +10,6 @@ use std::thread;
 use super::context::Context;
 use super::driver::{self, EventHandle, StreamHandle};
 use super::memory;
-use super::module::Launched;
 use super::stream::NON_BLOCKING;
 use super::transfer;
 use crate::backend::{Answer, Copy, HostPointer, Place, Side};
@@ -94,7 +93,7 @@ impl Stage {
     /// Waits until no copy uses the block.
     fn wait(&self, job: &Job<'_>) -> Answer<()> {
         // SAFETY: the stream lives as long as the stage.
-        job.context.stopped(unsafe { driver::stream_synchronize(self.stream) }, job.unfinished)
+        job.context.stopped(unsafe { driver::stream_synchronize(self.stream) }, || job.context.unfinished())
     }
 
     fn close(self) {
@@ -114,7 +113,6 @@ impl Staging {
         after: EventHandle,
         max_pitch: usize,
         context: &Context,
-        unfinished: &(dyn Fn() -> Vec<Launched> + Sync),
     ) -> Answer<bool> {
         let mut held = match self.0.try_lock() {
             Ok(held) => held,
@@ -136,7 +134,7 @@ impl Staging {
         };
         let next = AtomicUsize::new(0);
         let failed = AtomicBool::new(false);
-        let job = Job { cut, next, failed, after, max_pitch, context, unfinished };
+        let job = Job { cut, next, failed, after, max_pitch, context };
         let Some((own, others)) = blocks.lanes.split_first_mut() else { return Ok(false) };
         thread::scope(|threads| {
             let mut started = Vec::with_capacity(others.len());
@@ -149,7 +147,7 @@ impl Staging {
             for thread in started {
                 // Its code does not panic; if it did, its blocks' copies were not waited for.
                 let joined = thread.join().unwrap_or_else(|_| std::process::abort());
-                answer = answer.and(joined);
+                answer = both(answer, joined);
             }
             answer.map(|()| true)
         })
@@ -173,6 +171,14 @@ impl Staging {
     }
 }
 
+/// What two threads answer together. Of a fault one of them hears, the others that the context has ended.
+fn both(one: Answer<()>, other: Answer<()>) -> Answer<()> {
+    match (one, other) {
+        (Err(ErrorKind::Poisoned { .. }), fault @ Err(ErrorKind::Fault(_))) => fault,
+        (one, other) => one.and(other),
+    }
+}
+
 /// One copy, on which several threads work.
 struct Job<'a> {
     cut: Cut,
@@ -182,7 +188,6 @@ struct Job<'a> {
     after: EventHandle,
     max_pitch: usize,
     context: &'a Context,
-    unfinished: &'a (dyn Fn() -> Vec<Launched> + Sync),
 }
 
 // SAFETY: the driver's functions may be called with an event from any thread on which its context is current; everything

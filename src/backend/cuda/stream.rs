@@ -185,11 +185,11 @@ impl Stream {
 
 impl Streams {
     /// A new stream under this number.
-    pub(super) fn create(&self, number: u64, modules: &Modules, context: &Context) -> Answer<StreamId> {
+    pub(super) fn create(&self, number: u64, context: &Context) -> Answer<StreamId> {
         let mut handle = ptr::null_mut();
         // SAFETY: `handle` is a place for the answer; the context is current, as for every call (`make_current`).
         let created = unsafe { driver::stream_create(&mut handle, NON_BLOCKING) };
-        context.answer_after(created, || modules.named(&self.unfinished()))?;
+        context.answer(created)?;
         let id = StreamId { number, handle: handle.expose_provenance() };
         let stream = Arc::new(Stream { handle, records: Records::default() });
         let mut entries = self.lock();
@@ -205,13 +205,7 @@ impl Streams {
     }
 
     /// Destroys a stream.
-    pub(super) fn destroy(
-        &self,
-        id: StreamId,
-        modules: &Modules,
-        spares: &Spares,
-        context: &Context,
-    ) -> Answer<()> {
+    pub(super) fn destroy(&self, id: StreamId, spares: &Spares, context: &Context) -> Answer<()> {
         let removed = {
             let mut entries = self.lock();
             let at = entries.binary_search_by_key(&id, |entry| entry.id).ok();
@@ -231,7 +225,7 @@ impl Streams {
         // SAFETY: taken out of the map just now, so it is destroyed once; this is the only reference to it, so nobody
         // uses its handle.
         let destroyed = unsafe { driver::stream_destroy(stream.handle) };
-        quiet(context, context.answer_after(destroyed, || modules.named(&self.unfinished())))
+        quiet(context, context.answer(destroyed))
     }
 
     /// Waits until what the stream has queued has stopped.
@@ -253,18 +247,17 @@ impl Streams {
     }
 
     /// The first fault that launches have recorded so far, read by way of a stream of its own: waits for none of them.
-    pub(super) fn recorded(&self, modules: &Modules, context: &Context) -> Answer<Option<Fault>> {
+    pub(super) fn recorded(&self, context: &Context) -> Answer<Option<Fault>> {
         let streams: Vec<_> = self.lock().iter().map(|entry| Arc::clone(&entry.stream)).collect();
         let running: Vec<_> = streams.into_iter().filter(|stream| stream.records.are_awaited()).collect();
         if running.is_empty() {
             return Ok(None);
         }
         let mut through = ptr::null_mut();
-        let unfinished = || modules.named(&self.unfinished());
         // SAFETY: `through` is a place for the answer; the context is current.
         let created = unsafe { driver::stream_create(&mut through, NON_BLOCKING) };
-        context.answer_after(created, unfinished)?;
-        let peeked = |stream: &Arc<Stream>| stream.records.peek(through, context, unfinished).transpose();
+        context.answer(created)?;
+        let peeked = |stream: &Arc<Stream>| stream.records.peek(through, context).transpose();
         let found = running.iter().find_map(peeked).transpose();
         // SAFETY: created above, and destroyed once; nothing is queued on it that was not waited for.
         let destroyed = unsafe { driver::stream_destroy(through) };
