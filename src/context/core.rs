@@ -95,8 +95,8 @@ impl Core {
         let streams = self.ledger().streams();
         for stream in streams {
             // What cannot be waited for stays pending, and its memory stays where it is.
-            if let Err(fault @ ErrorKind::Fault(_)) = self.wait_quietly(stream) {
-                self.record(blamed(fault, Location::caller()));
+            if let Err(kind) = self.wait_quietly(stream) {
+                self.record_fault(kind);
             }
         }
     }
@@ -152,10 +152,7 @@ impl Core {
             Ok(mark) => mark,
             // A poisoned context records nothing any more; then a full wait is what shows that work has stopped.
             Err(kind) => {
-                if matches!(kind, ErrorKind::Fault(_)) {
-                    // the first call that met it; nobody is told again
-                    self.record(blamed(kind, Location::caller()));
-                }
+                self.record_fault(kind);
                 return self.wait_or_poisoned(stream, moment);
             }
         };
@@ -173,7 +170,7 @@ impl Core {
         self.ledger().note_stopped(stream, moment);
         match waited {
             Err(fault @ ErrorKind::Fault(_)) => {
-                self.record(blamed(fault, Location::caller()));
+                self.record_fault(fault);
                 Ok(())
             }
             Err(ErrorKind::Poisoned { .. }) => Ok(()),
@@ -269,6 +266,13 @@ impl Core {
     /// Keeps an error that a `Drop` met for the scope's end.
     pub(crate) fn record(&self, error: Error) {
         lock(&self.silent).push(error);
+    }
+
+    /// Keeps a fault that was met where nobody is told, since nobody is told of it again; other errors are let go.
+    fn record_fault(&self, kind: ErrorKind) {
+        if matches!(kind, ErrorKind::Fault(_)) {
+            self.record(blamed(kind, Location::caller()));
+        }
     }
 
     /// Closes the context: everything is tried, whatever the step before returned.

@@ -13,12 +13,12 @@ use crate::launch::faults;
 
 type Saxpy = (f32, Read<f32>, ReadWrite<f32>, u32);
 
-fn saxpy<'ctx>(ctx: &Context<'ctx>) -> Result<Kernel<'ctx, Saxpy>, Error> {
+pub fn saxpy<'ctx>(ctx: &Context<'ctx>) -> Result<Kernel<'ctx, Saxpy>, Error> {
     ctx.module(include_str!("../../ptx/saxpy.ptx"))?.kernel("saxpy")
 }
 
 /// A kernel whose one thread adds 1 to the first element, so many times: work that takes a while.
-fn slow_add<'ctx>(ctx: &Context<'ctx>) -> Result<Kernel<'ctx, (ReadWrite<u32>, u32)>, Error> {
+pub fn slow_add<'ctx>(ctx: &Context<'ctx>) -> Result<Kernel<'ctx, (ReadWrite<u32>, u32)>, Error> {
     faults(ctx)?.kernel("slow_add")
 }
 
@@ -387,66 +387,6 @@ fn pinned_blocks(case: &mut Case) -> Result<()> {
     Ok(())
 }
 
-/// Threads that launch on one context, each on streams of its own.
-fn threads_with_streams_of_their_own(case: &mut Case) -> Result<()> {
-    case.device.scope(|ctx| {
-        let saxpy = saxpy(ctx)?;
-        std::thread::scope(|threads| {
-            let spawned: Vec<_> = (1..5u8)
-                .map(|value| {
-                    let saxpy = &saxpy;
-                    threads.spawn(move || {
-                        ctx.alloc((filled(100, f32::from(value)), zeros::<f32>(100)), |(x, mut y)| {
-                            ctx.streams(|s| {
-                                let streams = [s.stream()?, s.stream()?];
-                                for round in 0..10 {
-                                    let arguments = (1.0, &x, &mut y, 100);
-                                    streams[round % 2].launch(saxpy, Launch::cover(100), arguments)?;
-                                }
-                                scoped_gpu::ok(())
-                            })?;
-                            y.to_vec()
-                        })
-                    })
-                })
-                .collect();
-            for (value, thread) in (1..5u8).zip(spawned) {
-                assert_eq!(thread.join().expect("no panic")?, [f32::from(value) * 10.0; 100]);
-            }
-            scoped_gpu::ok(())
-        })
-    })?;
-    Ok(())
-}
-
-/// Threads that share one stream: every launch happens, whole.
-fn threads_on_one_stream(case: &mut Case) -> Result<()> {
-    let count = case.device.scope(|ctx| {
-        let slow = slow_add(ctx)?;
-        ctx.alloc_each((0..4).map(|_| zeros::<u32>(1)), |mut counters| {
-            ctx.streams(|s| {
-                let stream = s.stream()?;
-                std::thread::scope(|threads| {
-                    for counter in &mut counters {
-                        let (stream, slow) = (&stream, &slow);
-                        threads.spawn(move || {
-                            for _ in 0..10 {
-                                stream
-                                    .launch(slow, Launch::grid(1, 1), (&mut *counter, 3))
-                                    .expect("it is queued");
-                            }
-                        });
-                    }
-                });
-                scoped_gpu::ok(())
-            })?;
-            counters.iter().map(|counter| Ok::<_, Error>(counter.to_vec()?[0])).collect::<Result<Vec<_>, _>>()
-        })
-    })?;
-    assert_eq!(count, [30; 4]);
-    Ok(())
-}
-
 /// Events: done in order, and time between them that is not negative and not shorter where more lies between.
 fn events_measure(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
@@ -592,8 +532,6 @@ const TESTS: &[Test] = &[
     test!(scope_waits_behind_a_gate).shows(&[26]),
     test!(host_functions),
     test!(pinned_blocks).shows(&[25]),
-    test!(threads_with_streams_of_their_own).shows(&[18]),
-    test!(threads_on_one_stream).shows(&[18]),
     test!(events_measure),
     test!(events_order),
     test!(lengths_must_agree),

@@ -5,10 +5,11 @@ use std::sync::mpsc;
 use std::thread;
 
 use anyhow::{Result, ensure};
-use scoped_gpu::{Buffer, Context, Error, FaultKind, Launch, Linear, Read, ReadWrite, filled, linear, zeros};
+use scoped_gpu::{Buffer, Context, Error, FaultKind, Launch, Linear, ReadWrite, filled, linear, zeros};
 
 use crate::harness::{Case, Chapter, Test, test};
 use crate::launch::faults;
+use crate::stream::{saxpy, slow_add};
 
 /// More than there are processors, so that threads stop in the middle of things.
 const THREADS: usize = 8;
@@ -24,8 +25,7 @@ fn on_each_thread(work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
 
 /// Allocates, launches, copies, forgets and drops, and says what it left: forgotten buffers.
 fn busy(ctx: &Context<'_>, number: usize) -> Result<u64> {
-    let saxpy =
-        ctx.module(scoped_gpu::kernels::SAXPY)?.kernel::<(f32, Read<f32>, ReadWrite<f32>, u32)>("saxpy")?;
+    let saxpy = saxpy(ctx)?;
     let mut forgotten = 0;
     for round in 0..30 {
         let n = 1 + (number * 37 + round * 11) % 300;
@@ -193,10 +193,72 @@ fn faults_stay_with_their_threads(case: &mut Case) -> Result<()> {
     Ok(())
 }
 
+/// Threads that launch on one context, each on streams of its own.
+fn threads_with_streams_of_their_own(case: &mut Case) -> Result<()> {
+    case.device.scope(|ctx| {
+        let saxpy = saxpy(ctx)?;
+        thread::scope(|threads| {
+            let spawned: Vec<_> = (1..5u8)
+                .map(|value| {
+                    let saxpy = &saxpy;
+                    threads.spawn(move || {
+                        ctx.alloc((filled(100, f32::from(value)), zeros::<f32>(100)), |(x, mut y)| {
+                            ctx.streams(|s| {
+                                let streams = [s.stream()?, s.stream()?];
+                                for round in 0..10 {
+                                    let arguments = (1.0, &x, &mut y, 100);
+                                    streams[round % 2].launch(saxpy, Launch::cover(100), arguments)?;
+                                }
+                                scoped_gpu::ok(())
+                            })?;
+                            y.to_vec()
+                        })
+                    })
+                })
+                .collect();
+            for (value, thread) in (1..5u8).zip(spawned) {
+                assert_eq!(thread.join().expect("no panic")?, [f32::from(value) * 10.0; 100]);
+            }
+            scoped_gpu::ok(())
+        })
+    })?;
+    Ok(())
+}
+
+/// Threads that share one stream: every launch happens, whole.
+fn threads_on_one_stream(case: &mut Case) -> Result<()> {
+    let count = case.device.scope(|ctx| {
+        let slow = slow_add(ctx)?;
+        ctx.alloc_each((0..4).map(|_| zeros::<u32>(1)), |mut counters| {
+            ctx.streams(|s| {
+                let stream = s.stream()?;
+                thread::scope(|threads| {
+                    for counter in &mut counters {
+                        let (stream, slow) = (&stream, &slow);
+                        threads.spawn(move || {
+                            for _ in 0..10 {
+                                stream
+                                    .launch(slow, Launch::grid(1, 1), (&mut *counter, 3))
+                                    .expect("it is queued");
+                            }
+                        });
+                    }
+                });
+                scoped_gpu::ok(())
+            })?;
+            counters.iter().map(|counter| Ok::<_, Error>(counter.to_vec()?[0])).collect::<Result<Vec<_>, _>>()
+        })
+    })?;
+    assert_eq!(count, [30; 4]);
+    Ok(())
+}
+
 const TESTS: &[Test] = &[
     test!(one_context_for_all).shows(&[18, 19]),
     test!(scopes_open_and_close).shows(&[18]),
     test!(one_array_read_by_all),
+    test!(threads_with_streams_of_their_own).shows(&[18]),
+    test!(threads_on_one_stream).shows(&[18]),
     test!(buffers_go_from_thread_to_thread).shows(&[18, 24]),
     test!(out_of_memory_beside_other_threads).shows(&[32]),
     test!(faults_stay_with_their_threads).shows(&[29]),

@@ -355,7 +355,7 @@ fn large_copies_return_faults(case: &mut Case) -> anyhow::Result<()> {
 }
 
 /// The same where the fault ends the context: the copy returns it, everything later says what it was, and all is freed.
-fn large_copies_in_a_context_that_ends(case: &mut Case) -> anyhow::Result<()> {
+fn large_copies_after_an_unchecked_fault(case: &mut Case) -> anyhow::Result<()> {
     let host = noise(LARGE);
     let mut line = 0;
     let result: Result<(), Error> = case.device.scope(|ctx| {
@@ -397,7 +397,7 @@ const TESTS: &[Test] = &[
     test!(large_copies).shows(&[25]),
     test!(large_copies_are_in_order).shows(&[25]),
     test!(large_copies_return_faults),
-    test!(large_copies_in_a_context_that_ends).apart(),
+    test!(large_copies_after_an_unchecked_fault).apart(),
 ];
 
 pub const CHAPTER: Chapter = Chapter { name: "transfer", tests: TESTS };

@@ -70,12 +70,15 @@ impl Context {
     }
 
     /// The launches that nobody has waited for.
-    pub(super) fn unfinished(&self) -> Vec<Launched> {
+    fn unfinished(&self) -> Vec<Launched> {
         self.unfinished.get().map(|unfinished| unfinished()).unwrap_or_default()
     }
 
     fn set_end(&self, end: Option<End>) {
-        let mut slot = self.end();
+        self.replace_end(&mut self.end(), end);
+    }
+
+    fn replace_end(&self, slot: &mut Option<End>, end: Option<End>) {
         self.ended.store(end.is_some(), Ordering::Release);
         *slot = end;
     }
@@ -190,12 +193,8 @@ impl Context {
         self.answer_after(result, || self.unfinished())
     }
 
-    /// The same where `unfinished` says more closely which launches may have made a fault.
-    pub(super) fn answer_after<T>(
-        &self,
-        result: Driver<T>,
-        unfinished: impl FnOnce() -> Vec<Launched>,
-    ) -> Answer<T> {
+    /// The same where `unfinished` says which launches may have made a fault.
+    fn answer_after<T>(&self, result: Driver<T>, unfinished: impl FnOnce() -> Vec<Launched>) -> Answer<T> {
         result.map_err(|failure| self.failed(failure, unfinished))
     }
 
@@ -217,8 +216,7 @@ impl Context {
                     // another thread was told meanwhile
                     return ErrorKind::Poisoned { origin: origin.clone() };
                 }
-                *end = Some(End::Fault(fault.summary()));
-                self.ended.store(true, Ordering::Release);
+                self.replace_end(&mut end, Some(End::Fault(fault.summary())));
                 ErrorKind::Fault(Box::new(fault))
             }
         }
@@ -226,7 +224,12 @@ impl Context {
 
     /// What a wait's result means. Memory of the host is given back after it, so a wait that the driver refused, which
     /// shows nothing about the work, ends the process (B3); after a fault, or somebody's reset, nothing runs any more.
-    pub(super) fn stopped(
+    pub(super) fn stopped(&self, result: Driver<()>) -> Answer<()> {
+        self.stopped_after(result, || self.unfinished())
+    }
+
+    /// The same where `unfinished` says more closely which launches may have made a fault.
+    pub(super) fn stopped_after(
         &self,
         result: Driver<()>,
         unfinished: impl FnOnce() -> Vec<Launched>,

@@ -77,7 +77,7 @@ impl Marks {
     pub(super) fn wait(&self, id: MarkId, context: &Context) -> Answer<()> {
         let event = self.get(id)?;
         // SAFETY: the event is live by C4.
-        context.stopped(unsafe { driver::event_synchronize(event) }, || context.unfinished())
+        context.stopped(unsafe { driver::event_synchronize(event) })
     }
 
     /// Whether everything before the mark has stopped.

@@ -178,13 +178,12 @@ impl CudaBackend {
     /// several calls, bytes that were copied are copied again.
     #[cold]
     fn queue_again(&self, failure: Failure, call: &dyn Fn() -> Driver<()>, undo: &dyn Fn()) -> Answer<()> {
-        if self.context.is_current() || meaning(failure.code) != Meaning::Refused {
-            undo();
-            return self.context.answer(Err(failure));
+        let mut queued = Err(failure);
+        if meaning(failure.code) == Meaning::Refused && !self.context.is_current() {
+            self.context.make_current().inspect_err(|_| undo())?;
+            queued = call();
         }
-        self.context.make_current().inspect_err(|_| undo())?;
-        let queued = call().inspect_err(|_| undo());
-        self.context.answer(queued)
+        self.context.answer(queued.inspect_err(|_| undo()))
     }
 
     /// Forgets the handles of a context that is about to go.

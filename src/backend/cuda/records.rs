@@ -201,7 +201,7 @@ impl Records {
         });
         // SAFETY: the stream is live by C4.
         let waited = unsafe { driver::stream_synchronize(stream) };
-        context.stopped(waited, unfinished)?;
+        context.stopped_after(waited, unfinished)?;
         context.answer(copied)?;
         let mut first = {
             let mut state = lock(&self.state);
@@ -231,7 +231,7 @@ impl Records {
                 // The block may go to another stream.
                 // SAFETY: the stream is live by C4.
                 let waited = unsafe { driver::stream_synchronize(stream) };
-                context.stopped(waited, || context.unfinished())?;
+                context.stopped(waited)?;
             }
         }
         first.map_or(Ok(()), Err)
@@ -262,7 +262,7 @@ impl Records {
                 unsafe { driver::copy_to_host(block.at(SLOTS + 1), block.device, BLOCK_BYTES, through) };
             // SAFETY: the stream is the caller's.
             let waited = unsafe { driver::stream_synchronize(through) };
-            context.stopped(waited, || context.unfinished())?;
+            context.stopped(waited)?;
             context.answer(copied)?;
             let state = lock(&self.state);
             // a slot that became free meanwhile may have been another launch's

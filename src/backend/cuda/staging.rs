@@ -93,7 +93,7 @@ impl Stage {
     /// Waits until no copy uses the block.
     fn wait(&self, job: &Job<'_>) -> Answer<()> {
         // SAFETY: the stream lives as long as the stage.
-        job.context.stopped(unsafe { driver::stream_synchronize(self.stream) }, || job.context.unfinished())
+        job.context.stopped(unsafe { driver::stream_synchronize(self.stream) })
     }
 
     fn close(self) {
