@@ -19,6 +19,18 @@ fn device(ordinal: u32) -> Result<Device> {
     Device::cuda(ordinal).context("these tests need a driver: tests/shim/test.sh brings one")
 }
 
+/// Whether these variables are set; if not, runs `test` in a process where they are, and fails as it does.
+fn in_a_process_of_its_own(test: &str, variables: &[(&str, &str)]) -> Result<bool> {
+    if variables.iter().all(|(name, value)| std::env::var(name).as_deref() == Ok(value)) {
+        return Ok(true);
+    }
+    let mut again = Command::new(std::env::current_exe()?);
+    let output = again.args(["--exact", test]).envs(variables.iter().copied()).output()?;
+    let (said, failed) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success() && said.contains("1 passed"), "{variables:?}: {said}{failed}");
+    Ok(false)
+}
+
 /// Acceptance 17: somebody resets the primary context while buffers live in it. The private context does not notice; in
 /// the shared one the next call says that it was lost, drops and the scope's end are quiet, and the next scope works.
 #[test]
@@ -163,12 +175,8 @@ fn work_is_queued_whatever_context_is_current() -> Result<()> {
 /// Large copies need page-locked blocks to be fast, not to be done. The limit is one of the driver that stands in for a GPU's.
 #[test]
 fn large_copies_without_page_locked_memory() -> Result<()> {
-    const LIMIT: &str = "SCOPED_GPU_SHIM_PINNED";
-    if std::env::var_os(LIMIT).is_none() {
-        let mut again = Command::new(std::env::current_exe()?);
-        again.args(["--exact", "large_copies_without_page_locked_memory"]);
-        let output = again.env(LIMIT, "100000").output()?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    const LIMIT: (&str, &str) = ("SCOPED_GPU_SHIM_PINNED", "100000");
+    if !in_a_process_of_its_own("large_copies_without_page_locked_memory", &[LIMIT])? {
         return Ok(());
     }
     let host: Vec<u64> = (0..3_000_000_u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
@@ -180,6 +188,58 @@ fn large_copies_without_page_locked_memory() -> Result<()> {
         })
     })?;
     ensure!(back.iter().all(|&x| x == 7));
+    Ok(())
+}
+
+/// Acceptance 40: a driver that finds no device, whether it is a GPU's or the one that stands in for it. The default
+/// device is the host then.
+#[test]
+fn a_driver_without_a_device() -> Result<()> {
+    const HIDES: [(&str, &str); 2] = [("CUDA_VISIBLE_DEVICES", ""), ("SCOPED_GPU_SHIM_DEVICES", "0")];
+    if !in_a_process_of_its_own("a_driver_without_a_device", &HIDES)? {
+        return Ok(());
+    }
+    let error = Device::cuda(0).expect_err("none is visible");
+    ensure!(matches!(error.kind(), ErrorKind::DeviceUnavailable { .. }), "{error:?}");
+    ensure!(
+        error.to_string()
+            == "cuda:0: the NVIDIA driver does not start: cuInit answered 100 (CUDA_ERROR_NO_DEVICE): no GPU is \
+                visible to this process; what `nvidia-smi` shows, CUDA_VISIBLE_DEVICES and a container's options \
+                decide that",
+        "{error}"
+    );
+    ensure!(Device::all().len() == 1, "the host device");
+    let doubled = Device::with(|ctx| ctx.alloc((linear(&[1.5_f32]),), |(x,)| x.to_vec()))?;
+    ensure!(doubled == [1.5] && Device::default_device()?.to_string() == Device::host().to_string());
+    Ok(())
+}
+
+/// Acceptance 40: whatever a driver answers when it is started, codes that nobody knows and a toolkit's stub among them, is
+/// an error that says what to do. A GPU's driver cannot be asked to fail; the one that stands in for it can.
+#[test]
+fn a_driver_that_does_not_start() -> Result<()> {
+    const CODE: &str = "SCOPED_GPU_SHIM_START";
+    let Ok(code) = std::env::var(CODE) else {
+        if device(0)?.info().name == Device::host().info().name {
+            for code in ["3", "34", "36", "100", "802", "803", "804", "998", "123456"] {
+                in_a_process_of_its_own("a_driver_that_does_not_start", &[(CODE, code)])?;
+            }
+        }
+        return Ok(());
+    };
+    let error = Device::cuda(0).expect_err("it does not start");
+    ensure!(matches!(error.kind(), ErrorKind::DeviceUnavailable { .. }), "{error:?}");
+    let start = format!("cuda:0: the NVIDIA driver does not start: cuInit answered {code} (");
+    ensure!(error.to_string().starts_with(&start), "{error}");
+    let advice = match &*code {
+        "3" => "forked",
+        "34" => "stub",
+        "802" => "fabric manager",
+        "803" => "restart",
+        _ => "",
+    };
+    ensure!(error.to_string().contains(advice), "{error}");
+    ensure!(Device::all().len() == 1, "the host device");
     Ok(())
 }
 

@@ -20,8 +20,8 @@ type Add = (Read<f32>, Read<f32>, Write<f32>, u32);
 
 /// Rounds of each pair, and openings with so many rounds each.
 const ROUNDS: usize = 201;
-const OPENINGS: usize = 9;
-const ROUNDS_EACH: usize = 33;
+const OPENINGS: usize = 41;
+const ROUNDS_EACH: usize = 15;
 /// Launches in a round: fewer than the driver queues before it blocks.
 const LAUNCHES: u32 = 500;
 

@@ -6,11 +6,12 @@ use super::source::{Source, below, line, sources};
 
 /// Files that may contain `unsafe`, tests beside them not counted, with the number of their `unsafe` blocks and implementations.
 const ALLOWED: &[(&str, usize)] = &[
-    ("backend/cuda/context.rs", 14),
+    ("backend/cuda/context.rs", 11),
     ("backend/cuda/driver.rs", 1),
     ("backend/cuda/fill.rs", 15),
     ("backend/cuda/fork.rs", 1),
     ("backend/cuda/launch.rs", 1),
+    ("backend/cuda/limits.rs", 7),
     ("backend/cuda/mark.rs", 8),
     ("backend/cuda/memory.rs", 8),
     ("backend/cuda/mod.rs", 11),

@@ -27,6 +27,33 @@ pub(super) fn name(code: i32) -> &'static str {
     index.and_then(|index| NAMES.get(index)).map_or("unknown", |(_, name)| name)
 }
 
+/// What to do about a driver that answers this when it is started; what the codes mean is said by the CUDA Driver API
+/// reference.
+pub(super) fn advice(code: i32) -> Option<&'static str> {
+    Some(match code {
+        3 => {
+            "a process that was forked from one that uses CUDA cannot use it; start one by itself, not as a fork"
+        }
+        34 => {
+            "the libcuda that was loaded is a toolkit's stub, which is there for linking only; the driver's must be \
+             found before it"
+        }
+        100 => {
+            "no GPU is visible to this process; what `nvidia-smi` shows, CUDA_VISIBLE_DEVICES and a container's \
+             options decide that"
+        }
+        802 => "the system is not ready; GPUs that are joined by NVSwitch need the fabric manager to run",
+        803 => {
+            "the driver's library and its kernel module are of different versions, as after an update without a \
+             restart"
+        }
+        804 => {
+            "the forward-compatibility libcuda that was loaded does not support this GPU; use the driver's own"
+        }
+        _ => return None,
+    })
+}
+
 /// The `CUresult` values of the CUDA 13.0 Driver API reference, by number.
 #[rustfmt::skip]
 const NAMES: &[(i32, &str)] = &[

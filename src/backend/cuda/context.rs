@@ -334,31 +334,6 @@ fn make(device: i32, ownership: Ownership) -> Driver<(ContextHandle, u64)> {
     Ok((handle, id))
 }
 
-/// The driver's name for device number `ordinal`.
-pub(super) fn device(ordinal: u32) -> Driver<i32> {
-    let mut device = 0;
-    // SAFETY: `device` is a place for the answer.
-    unsafe { driver::device_get(&mut device, i32::try_from(ordinal).unwrap_or(i32::MAX)) }?;
-    Ok(device)
-}
-
-/// A device attribute by number; `None` if the driver does not know it.
-pub(super) fn attribute(device: i32, attribute: i32) -> Option<i32> {
-    let mut value = 0;
-    // SAFETY: `value` is a place for the answer; an unknown attribute is refused.
-    unsafe { driver::device_attribute(&mut value, attribute, device) }.ok()?;
-    Some(value)
-}
-
-/// The newest CUDA that the driver knows: major and minor.
-pub(super) fn version() -> Option<(u32, u32)> {
-    let mut version = 0;
-    // SAFETY: `version` is a place for the answer.
-    unsafe { driver::version(&mut version) }.ok()?;
-    let version = u32::try_from(version).ok()?;
-    Some((version / 1000, version % 1000 / 10))
-}
-
 /// The error of a call that the driver refused.
 pub(super) fn driver_error(failure: Failure) -> ErrorKind {
     ErrorKind::Driver { call: failure.call, code: failure.code, name: failure.name().to_owned() }

@@ -60,12 +60,20 @@ macro_rules! driver {
 }
 
 driver! {
+    /// Starts the driver in this process.
+    start = cuInit(flags: c_uint);
     /// 1000 · major + 10 · minor of the newest CUDA that the driver knows.
     version = cuDriverGetVersion(version: *mut c_int);
-    /// An attribute of a device.
-    device_attribute = cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int);
+    /// How many devices there are.
+    device_count = cuDeviceGetCount(count: *mut c_int);
     /// The handle of a device.
     device_get = cuDeviceGet(device: *mut c_int, ordinal: c_int);
+    /// An attribute of a device.
+    device_attribute = cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int);
+    /// The name of a device, with a NUL at its end, cut where the room ends.
+    device_name = cuDeviceGetName(name: *mut c_char, room: c_int, device: c_int);
+    /// Bytes of memory of a device.
+    device_memory = cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int);
 
     /// A new context, current on this thread.
     context_create = cuCtxCreate_v2(context: *mut ContextHandle, flags: c_uint, device: c_int);

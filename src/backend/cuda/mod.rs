@@ -1,9 +1,9 @@
 //! The CUDA device: memory, streams and launches on an NVIDIA GPU, through `cust` and its driver. This file is the list
 //! of calls; what they do stands in the files named after CUDA's nouns, which are those of the host device.
 //!
-//! `cust` starts the driver and describes its devices. Its results are a closed enum, and any call after a fault may
-//! answer the code of that fault, which a newer driver may have invented; so every call that can meet a fault is
-//! declared in `driver`, with an integer as result. Nothing here uses the NULL stream.
+//! `cust` brings the driver's types and the way to link to it. Its functions are not called: their results are a closed
+//! enum, and a newer driver may answer a code that the enum does not have, from any call after a fault, or when it is
+//! started; so every call is declared in `driver`, with an integer as result. Nothing here uses the NULL stream.
 
 mod checked;
 mod codes;
@@ -81,7 +81,7 @@ impl CudaBackend {
                 _ => format!("there are {count} devices, cuda:0 to cuda:{}", count - 1),
             }));
         }
-        let context = context::device(ordinal)
+        let context = limits::device(ordinal)
             .and_then(|device| Context::open(device, ownership))
             .map_err(|failure| unavailable(format!("no context: {}", driver_error(failure))))?;
         let (streams, modules) = (Arc::<Streams>::default(), Arc::<Modules>::default());
@@ -89,7 +89,8 @@ impl CudaBackend {
         context.set_unfinished(move || named.1.named(&named.0.unfinished()));
         let pitch_alignment = memory::pitch_alignment(&context)?;
         Ok(Self {
-            info: limits::info(ordinal, pitch_alignment)?,
+            info: limits::info(ordinal, pitch_alignment)
+                .map_err(|failure| unavailable(format!("no description: {}", driver_error(failure))))?,
             context,
             streams,
             marks: Marks::default(),

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::checked::CheckedKernel;
-use super::context::{self, Context, driver_error};
+use super::context::{Context, driver_error};
 use super::driver::{self, Failure, FunctionHandle, ModuleHandle};
+use super::limits;
 use super::stream::{Unfinished, quiet};
 use super::table::Table;
 use crate::backend::{Answer, FunctionId, ModuleId};
@@ -257,7 +258,7 @@ fn refused(name: &str, (major, minor): (u32, u32), failure: Failure, log: &[u8])
     let log = log.trim();
     let mut message = format!("{name}: the driver does not take this PTX: {}", driver_error(failure));
     if failure.code == UNSUPPORTED_PTX_VERSION {
-        let driver = context::version().map_or_else(
+        let driver = limits::version().map_or_else(
             || "of unknown version".to_owned(),
             |(major, minor)| match newest_ptx(major, minor) {
                 Some((ptx_major, ptx_minor)) => {

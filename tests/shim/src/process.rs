@@ -12,6 +12,8 @@ use crate::codes::{Answer, Code};
 use crate::context::Context;
 use crate::handle::Handle;
 
+/// What `cuInit` answers instead of starting.
+const START: &str = "SCOPED_GPU_SHIM_START";
 /// The number of devices.
 const DEVICES: &str = "SCOPED_GPU_SHIM_DEVICES";
 /// Bytes of memory of each device.
@@ -83,6 +85,9 @@ fn devices_of_environment() -> Vec<Device> {
 
 /// `cuInit`.
 pub fn initialise() -> Answer {
+    if let Some(code) = number(START) {
+        return Err(Code(i32::try_from(code).unwrap_or(i32::MAX)));
+    }
     if DEVICE_LIST.is_empty() {
         return Err(Code::NO_DEVICE);
     }
