@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs the parts of a bundle (see bundle.sh) on this machine's first GPU, each with a time limit, and prints one table.
 #
-#     ./run.sh [OUTPUT-FOLDER]            (default: ./output)
+#     ./run.sh [OUTPUT-FOLDER [PARTS]]    (default: ./output, and all parts; PARTS is an extended regular expression)
 #
 # compute-sanitizer is used where it is on PATH or in COMPUTE_SANITIZER.
 set -uo pipefail
 cd "$(dirname "$0")"
 output=${1:-output}
+parts=${2:-.}
 mkdir -p "$output"
 export SCOPED_GPU_REQUIRE=cuda:0 SCOPED_GPU_ROOT=$PWD
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || true)}
@@ -17,6 +18,7 @@ table=$output/table.txt
 part() {
     local name=$1 limit=$2 pattern=$3 start=$SECONDS code
     shift 3
+    [[ $name =~ $parts ]] || return 0
     timeout "$limit" "$@" >"$output/$name.txt" 2>&1
     code=$?
     printf '%-22s exit %-4s %4s s  %s\n' "$name" "$code" "$((SECONDS - start))" \
