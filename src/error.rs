@@ -151,8 +151,12 @@ impl Error {
         Self::at(kind, Location::caller())
     }
 
-    /// An error caused by the call at `location`.
+    /// An error caused by the call at `location`, or, as a fault, by its launch.
     pub(crate) fn at(kind: ErrorKind, location: &'static Location<'static>) -> Self {
+        let location = match &kind {
+            ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(location),
+            _ => location,
+        };
         Self(Box::new(Inner { kind, location, device: None, also: Vec::new() }))
     }
 

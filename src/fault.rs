@@ -80,7 +80,8 @@ pub enum FaultKind {
         code: i32,
         /// Its name, or `unknown`.
         name: String,
-        /// How many launches had not been waited for; the fault names the oldest. 1: it is certain.
+        /// How many launches had not been waited for, without checked ones if there were others. The fault names the
+        /// oldest of the stream that was waited for, if it has some, else of another. 1: it is certain.
         candidates: usize,
     },
     /// The interpreter contradicted itself.
@@ -345,7 +346,7 @@ impl Fault {
                 format!("kernel `{kernel}`: the GPU stopped it: {name} ({code})")
             }
             FaultKind::Hardware { code, name, candidates } => format!(
-                "the GPU stopped one of {candidates} launches, of which `{kernel}` is the oldest: {name} ({code})"
+                "the GPU stopped one of {candidates} launches, the first of them `{kernel}`: {name} ({code})"
             ),
             FaultKind::Internal { message } => format!("kernel `{kernel}`: internal error: {message}"),
         }

@@ -194,7 +194,7 @@ impl Core {
         let current = self.shared.backend.make_current();
         let waited = self.shared.backend.wait_stream(stream);
         self.ledger().note_stopped(stream, moment);
-        waited.and(current).map_err(|kind| blamed(kind, here))
+        waited.and(current).map_err(|kind| Error::at(kind, here))
     }
 
     /// Waits for everything that this context has queued. A fault of its own stream comes back; those of other streams,
@@ -204,6 +204,7 @@ impl Core {
         let here = Location::caller();
         let streams = self.ledger().streams();
         let mut errors = Errors::default();
+        errors.add(self.shared.backend.make_current(), here);
         for stream in streams.into_iter().filter(|&stream| stream != self.stream) {
             errors.add(self.wait_quietly(stream), here);
         }
@@ -260,7 +261,7 @@ impl Core {
     ) -> Result<(), Error> {
         let backend = &*self.shared.backend;
         let queued = self.ledger().submit(backend, stream, touches, || queue(backend));
-        queued.map_err(|kind| blamed(kind, here))
+        queued.map_err(|kind| Error::at(kind, here))
     }
 
     /// Keeps an error that a `Drop` met for the scope's end.
@@ -271,7 +272,7 @@ impl Core {
     /// Keeps a fault that was met where nobody is told, since nobody is told of it again; other errors are let go.
     fn record_fault(&self, kind: ErrorKind) {
         if matches!(kind, ErrorKind::Fault(_)) {
-            self.record(blamed(kind, Location::caller()));
+            self.record(Error::at(kind, Location::caller()));
         }
     }
 
@@ -325,15 +326,6 @@ impl Core {
         let silent = std::mem::take(&mut *lock(&self.silent));
         silent.into_iter().for_each(|error| errors.push(error));
     }
-}
-
-/// An error of the backend in a call at `here`; a fault at its launch's line.
-pub(crate) fn blamed(kind: ErrorKind, here: &'static Location<'static>) -> Error {
-    let location = match &kind {
-        ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(here),
-        _ => here,
-    };
-    Error::at(kind, location)
 }
 
 /// The errors of a cleanup: a fault comes first, since it is the cause; then in the order in which they came.

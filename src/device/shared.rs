@@ -77,12 +77,22 @@ impl Shared {
     }
 
     /// Counts a scope that `open` opens. Fails at once, with the origin, where a fault ended the device for good.
-    pub(crate) fn enter<T>(&self, open: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    pub(crate) fn enter<T>(&self, open: impl Fn() -> Answer<T>) -> Answer<T> {
         let mut scopes = lock(&self.scopes);
         if let Some(origin) = &scopes.poisoned {
             return Err(ErrorKind::Poisoned { origin: origin.clone() });
         }
-        let opened = open()?;
+        let opened = match open() {
+            // Somebody else reset or broke the device between two scopes: nobody is in one, so it is made anew.
+            Err(kind) if scopes.open == 0 && self.backend.has_ended() => {
+                self.renew(&mut scopes);
+                if scopes.poisoned.is_some() {
+                    return Err(kind);
+                }
+                open()?
+            }
+            other => other?,
+        };
         if scopes.open == 0 {
             *lock(&self.last_cleanup) = None;
             *lock(&self.last_leaks) = LeakReport::default();
@@ -106,14 +116,19 @@ impl Shared {
             left = trimmed.map(drop).map_err(|kind| Error::at(kind, here));
         }
         if scopes.open == 0 && self.backend.has_ended() {
-            // SAFETY: the last scope has closed, so nobody uses the device's memory.
-            unsafe { self.clear_pool() };
-            scopes.poisoned = match self.backend.reset() {
-                Reset::Recovered => None,
-                Reset::Poisoned { origin } => Some(origin),
-            };
+            self.renew(&mut scopes);
         }
         left
+    }
+
+    /// Makes the device anew after something has ended it; no scope is open.
+    fn renew(&self, scopes: &mut Scopes) {
+        // SAFETY: no scope is open, so nobody uses the device's memory.
+        unsafe { self.clear_pool() };
+        scopes.poisoned = match self.backend.reset() {
+            Reset::Recovered => None,
+            Reset::Poisoned { origin } => Some(origin),
+        };
     }
 
     /// Resets the backend. The caller has exclusive access to the device, so no scope is open.

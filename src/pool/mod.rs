@@ -226,22 +226,19 @@ impl State {
         let wanted = bytes.max(block);
         match backend.allocate(wanted) {
             Ok(address) => {
-                self.pieces.add_block(address, wanted);
-                // it is there, so this takes it
-                let piece = self.pieces.take(bytes, &|p| standing(p) != Standing::Unknown);
+                let piece = self.pieces.take_from_block(address, wanted, bytes);
                 piece.ok_or(ErrorKind::NotSupported { message: "the pool lost a block".to_owned() })
             }
             Err(error @ ErrorKind::OutOfMemory { .. }) => {
                 // Better wait for another stream, or take a block that just holds it, than fail.
-                if let Some(piece) = self.pieces.take(bytes, &|p| standing(p) != Standing::Unknown) {
+                if let Some(piece) = self.pieces.take_any(bytes, &|p| standing(p) != Standing::Unknown) {
                     return Ok(piece);
                 }
                 if wanted == bytes {
                     return Err(error);
                 }
                 let address = backend.allocate(bytes)?;
-                self.pieces.add_block(address, bytes);
-                self.pieces.take(bytes, &|p| standing(p) != Standing::Unknown).ok_or(error)
+                self.pieces.take_from_block(address, bytes, bytes).ok_or(error)
             }
             Err(other) => Err(other),
         }

@@ -49,14 +49,39 @@ impl Pieces {
         self.cached += bytes as u64;
     }
 
-    /// Hands out the smallest free part that holds `bytes`, a multiple of the grain, and whose pending work is all
-    /// acceptable.
+    /// Hands out a small free part that holds `bytes`, a multiple of the grain, and whose pending work is all acceptable:
+    /// the smallest such one, if it is among the smallest parts.
     pub(super) fn take(&mut self, bytes: usize, acceptable: &dyn Fn(Pending) -> bool) -> Option<Piece> {
+        self.take_of(CANDIDATES, bytes, acceptable)
+    }
+
+    /// The same, however many parts have to be looked at.
+    pub(super) fn take_any(&mut self, bytes: usize, acceptable: &dyn Fn(Pending) -> bool) -> Option<Piece> {
+        self.take_of(usize::MAX, bytes, acceptable)
+    }
+
+    fn take_of(
+        &mut self,
+        candidates: usize,
+        bytes: usize,
+        acceptable: &dyn Fn(Pending) -> bool,
+    ) -> Option<Piece> {
         let fits = |&&(_, address): &&(usize, u64)| {
             let pending = self.parts.get(&address).and_then(|part| part.free.as_ref());
             pending.is_some_and(|pending| pending.iter().all(|&p| acceptable(p)))
         };
-        let &(size, address) = self.free.range((bytes, 0)..).take(CANDIDATES).find(fits)?;
+        let &(size, address) = self.free.range((bytes, 0)..).take(candidates).find(fits)?;
+        self.hand_out(size, address, bytes)
+    }
+
+    /// Adds a block of `size` bytes from the driver, and hands out its first `bytes`, a multiple of the grain.
+    pub(super) fn take_from_block(&mut self, address: u64, size: usize, bytes: usize) -> Option<Piece> {
+        self.add_block(address, size);
+        self.hand_out(size, address, bytes)
+    }
+
+    /// Hands out the first `bytes` of the free part of `size` bytes at this address.
+    fn hand_out(&mut self, size: usize, address: u64, bytes: usize) -> Option<Piece> {
         self.free.remove(&(size, address));
         let part = self.parts.get_mut(&address)?;
         let pending = part.free.take()?;

@@ -1,7 +1,7 @@
 //! Large copies from and to ordinary host memory, where the device has a faster way for them than the driver's own.
 
 use crate::backend::{Backend, Copy, HostPointer, Place};
-use crate::context::core::{Core, Errors, blamed};
+use crate::context::core::{Core, Errors};
 use crate::error::Error;
 use crate::memory::Region;
 
@@ -35,7 +35,7 @@ pub(super) unsafe fn copy(
     let destroyed = backend.destroy_mark(mark);
     let mut errors = Errors::default();
     let is_done = copied.unwrap_or_else(|kind| {
-        errors.push(blamed(kind, here));
+        errors.push(Error::at(kind, here));
         true
     });
     errors.add(destroyed, here);

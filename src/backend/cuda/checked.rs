@@ -160,7 +160,8 @@ impl CheckedKernel {
         })?;
         let module =
             Loaded::new(self.ptx.source().name(), &rewritten.text, self.ptx.module().version, context)?;
-        let function = module.look_up(&rewritten.kernel, context)?;
+        let looked_up = module.look_up(&rewritten.kernel, context);
+        let function = looked_up.inspect_err(|_| drop(module.unload(context)))?;
         Ok(Variant {
             ptx: Arc::clone(&self.ptx),
             kernel: Arc::clone(&self.name),

@@ -15,7 +15,7 @@ pub(super) enum Meaning {
 pub(super) fn meaning(code: i32) -> Meaning {
     match code {
         709 | 4 => Meaning::Lost,
-        214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721 | 911 | 999 => Meaning::Ended,
+        214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721 | 810 | 911 | 999 => Meaning::Ended,
         _ if NAMES.binary_search_by_key(&code, |(known, _)| *known).is_ok() => Meaning::Refused,
         _ => Meaning::Ended,
     }

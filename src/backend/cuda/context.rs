@@ -70,7 +70,7 @@ impl Context {
     }
 
     /// The launches that nobody has waited for.
-    fn unfinished(&self) -> Vec<Launched> {
+    pub(super) fn unfinished(&self) -> Vec<Launched> {
         self.unfinished.get().map(|unfinished| unfinished()).unwrap_or_default()
     }
 
@@ -278,8 +278,12 @@ impl Context {
         }
     }
 
-    /// Destroys everything in the primary context, whoever uses it; then as [`reset`](Self::reset).
+    /// Destroys everything in the primary context, whoever uses it; then as [`reset`](Self::reset). A private context is
+    /// nobody else's, and so is the primary one of a forked process: there it is that alone.
     pub(super) fn reset_primary(&self) -> Reset {
+        if self.ownership == Ownership::Private || !self.is_ours() {
+            return self.reset();
+        }
         // SAFETY: the ordinal is a device's. That nobody else needs the context is vouched for by the caller of
         // `Device::reset_primary`; nothing of this crate does, as no scope is open.
         let reset = unsafe { driver::primary_reset(self.device) };
@@ -291,19 +295,12 @@ impl Context {
         self.reset()
     }
 
-    /// Destroys or releases the context. What that answers does not matter: after a fault it is success (H1), and
-    /// whether the device works is what the next context shows.
+    /// Gives the context back, once.
     fn give_back(&self) {
         let handle = self.handle.swap(ptr::null_mut(), Ordering::AcqRel);
-        if handle.is_null() {
-            return;
+        if !handle.is_null() {
+            give_back(handle, self.device, self.ownership);
         }
-        let _ = match self.ownership {
-            // SAFETY: the handle is this context's own and was taken out just now, so nobody uses it after this.
-            Ownership::Private => unsafe { driver::context_destroy(handle) },
-            // SAFETY: retained once by `make`, released once here.
-            Ownership::Primary => unsafe { driver::primary_release(self.device) },
-        };
     }
 }
 
@@ -321,17 +318,29 @@ fn make(device: i32, ownership: Ownership) -> Driver<(ContextHandle, u64)> {
     match ownership {
         // SAFETY: `handle` is a place for the answer; the driver was started when devices were counted.
         Ownership::Private => unsafe { driver::context_create(&mut handle, 0, device) }?,
-        Ownership::Primary => {
-            // SAFETY: as above.
-            unsafe { driver::primary_retain(&mut handle, device) }?;
-            // SAFETY: the handle was retained just now.
-            unsafe { driver::context_set_current(handle) }?;
-        }
+        // SAFETY: as above.
+        Ownership::Primary => unsafe { driver::primary_retain(&mut handle, device) }?,
+    }
+    let made = scopeguard::guard(handle, |handle| give_back(handle, device, ownership));
+    if ownership == Ownership::Primary {
+        // SAFETY: the handle was retained just now.
+        unsafe { driver::context_set_current(*made) }?;
     }
     let mut id = 0;
     // SAFETY: the handle is live and `id` a place for the answer.
-    unsafe { driver::context_id(handle, &mut id) }?;
-    Ok((handle, id))
+    unsafe { driver::context_id(*made, &mut id) }?;
+    Ok((scopeguard::ScopeGuard::into_inner(made), id))
+}
+
+/// Destroys or releases what [`make`] made. What that answers does not matter: after a fault it is success (H1), and
+/// whether the device works is what the next context shows.
+fn give_back(handle: ContextHandle, device: i32, ownership: Ownership) {
+    let _ = match ownership {
+        // SAFETY: made by `make` and given back once, by its only owner, so nobody uses it after this.
+        Ownership::Private => unsafe { driver::context_destroy(handle) },
+        // SAFETY: retained once by `make`, released once here.
+        Ownership::Primary => unsafe { driver::primary_release(device) },
+    };
 }
 
 /// The error of a call that the driver refused.

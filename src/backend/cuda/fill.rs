@@ -49,11 +49,12 @@ impl Kernels {
             Some(wide) => wide,
             none => {
                 let module = Loaded::new("fill.ptx", PTX, PTX_VERSION, context)?;
-                none.insert(Wide {
-                    by_8: Arc::new(module.look_up("fill_pitched_u64", context)?),
-                    by_16: Arc::new(module.look_up("fill_pitched_u128", context)?),
-                    module,
-                })
+                let kernel = |name| {
+                    let looked_up = module.look_up(name, context);
+                    looked_up.map(Arc::new).inspect_err(|_| drop(module.unload(context)))
+                };
+                let (by_8, by_16) = (kernel("fill_pitched_u64")?, kernel("fill_pitched_u128")?);
+                none.insert(Wide { by_8, by_16, module })
             }
         };
         Ok(Arc::clone(if bytes == 8 { &wide.by_8 } else { &wide.by_16 }))

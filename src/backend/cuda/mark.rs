@@ -60,9 +60,11 @@ impl Marks {
         let recorded = unsafe { driver::event_record(event.0, stream) };
         self.events().live.insert(id, event);
         context.answer(recorded).inspect_err(|_| {
-            let mut events = self.events();
-            let Events { live, spare } = &mut *events;
-            spare.extend(live.remove(&id));
+            // It may be the event that the stream does not take, so it is not used again.
+            if self.events().live.remove(&id).is_some() {
+                // SAFETY: taken out just now, so it is destroyed once; it marks nothing.
+                let _ = unsafe { driver::event_destroy(event.0) };
+            }
         })
     }
 
@@ -115,8 +117,14 @@ impl Marks {
         super::stream::quiet(context, context.answer(destroyed))
     }
 
-    /// Forgets everything; the context that held it is gone.
-    pub(super) fn clear(&self) {
-        *self.events() = Events::default();
+    /// Gives the spare ones back and forgets all, where their context is about to go or cannot be used any more.
+    pub(super) fn clear(&self, context: &Context) {
+        let Events { spare, .. } = std::mem::take(&mut *self.events());
+        let usable = context.is_usable() && context.make_current().is_ok();
+        for event in spare.into_iter().filter(|_| usable) {
+            // What this answers does not matter: a context of the device's own goes next, with all that it holds.
+            // SAFETY: taken out just now, so it is destroyed once; no mark is it.
+            let _ = unsafe { driver::event_destroy(event.0) };
+        }
     }
 }

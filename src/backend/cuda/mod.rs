@@ -138,7 +138,7 @@ impl CudaBackend {
         };
         on.records().note(slot, queued.is_ok().then_some(checked));
         self.context.answer(queued)?;
-        self.streams.remember(stream, Unfinished { function: launch.function, location: launch.location });
+        self.streams.remember(stream, unfinished(launch));
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl CudaBackend {
     /// C1 for its buffers, C5.
     unsafe fn launch_as_it_is(&self, stream: StreamId, launch: &LaunchCall<'_>) -> Answer<()> {
         let Self { streams, modules, context, .. } = self;
-        let begun = Unfinished { function: launch.function, location: launch.location };
+        let begun = unfinished(launch);
         let handles = streams.begin(stream, begun, launch.dynamic_shared, modules, context)?;
         let queue = || {
             // SAFETY: C1, C5 are the caller's. The parameter block was laid out by the kernel's own signature.
@@ -190,7 +190,7 @@ impl CudaBackend {
     /// Forgets the handles of a context that is about to go.
     fn forget(&self) {
         self.streams.clear();
-        self.marks.clear();
+        self.marks.clear(&self.context);
         self.modules.clear();
         self.fill.clear(&self.context);
         self.spares.clear(&self.context);
@@ -426,6 +426,11 @@ impl Backend for CudaBackend {
 /// A launch with this parameter block.
 fn request<'a>(launch: &LaunchCall<'_>, params: &'a [u8]) -> Request<'a> {
     Request { grid: launch.grid, block: launch.block, dynamic_shared: launch.dynamic_shared, params }
+}
+
+fn unfinished(launch: &LaunchCall<'_>) -> Unfinished {
+    let checked = launch.access != AccessRule::Unchecked;
+    Unfinished { function: launch.function, location: launch.location, checked }
 }
 
 /// What this device does not do.

@@ -2,7 +2,7 @@
 //! stream is waited for. What a record says as a fault stands in `report`.
 
 use std::ffi::c_void;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::context::Context;
@@ -10,6 +10,7 @@ use super::driver::{self, StreamHandle};
 use super::memory;
 use super::module::Launched;
 use super::report::Checked;
+use super::stream::{NON_BLOCKING, quiet};
 use crate::backend::Answer;
 use crate::error::ErrorKind;
 use crate::fault::Fault;
@@ -81,8 +82,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Block {
-    /// A block of empty records, which `stream` fills before anything that is queued on it later.
-    fn new(stream: StreamHandle, context: &Context) -> Answer<Self> {
+    /// A block of empty records.
+    fn new(context: &Context) -> Answer<Self> {
         let device = memory::allocate(BLOCK_BYTES, context)?;
         let host = match memory::allocate_pinned(HOST_SLOTS * BYTES, context) {
             Ok(host) => host.cast::<u64>(),
@@ -99,20 +100,33 @@ impl Block {
             unsafe { place.write(empty) };
         }
         let block = Self { device, host };
-        // SAFETY: both sides have the size that is said; the page-locked one is not written until the stream was waited
-        // for (`collect`), and neither is freed while the context lives.
-        let copied =
-            context.answer(unsafe { driver::copy_to_device(device, block.at(0), BLOCK_BYTES, stream) });
-        match copied {
+        match block.empty(context) {
             Ok(()) => Ok(block),
             Err(error) => {
-                // SAFETY: the copy was refused, or the context has ended: nobody uses either side (B3).
+                // SAFETY: the copy was waited for, or refused: nobody uses either side (B3).
                 let _ = unsafe { memory::free_pinned(host.cast(), context) };
                 // SAFETY: as above.
                 let _ = unsafe { memory::free(device, context) };
                 Err(error)
             }
         }
+    }
+
+    /// Empties all records from the page-locked memory, and waits for that alone: whoever peeks at them while earlier
+    /// work of their stream runs must not find what was in this memory before.
+    fn empty(&self, context: &Context) -> Answer<()> {
+        let mut through = ptr::null_mut();
+        // SAFETY: `through` is a place for the answer; the context is current.
+        let created = unsafe { driver::stream_create(&mut through, NON_BLOCKING) };
+        context.answer(created)?;
+        // SAFETY: both sides have the size that is said, and stay until the wait below.
+        let copied = unsafe { driver::copy_to_device(self.device, self.at(0), BLOCK_BYTES, through) };
+        // SAFETY: created just now.
+        let waited = unsafe { driver::stream_synchronize(through) };
+        let emptied = context.stopped(waited).and(context.answer(copied));
+        // SAFETY: created above, waited for, and destroyed once.
+        let destroyed = unsafe { driver::stream_destroy(through) };
+        emptied.and(quiet(context, context.answer(destroyed)))
     }
 
     fn slot(&self, slot: usize) -> u64 {
@@ -136,7 +150,8 @@ impl Block {
 impl Records {
     /// The device address of an empty record for a launch that is about to be queued.
     ///
-    /// Where all are in use, the stream is waited for; a fault met there is kept for whoever waits next.
+    /// Where all are in use, the stream is waited for; a fault met there is kept for whoever waits next. Where none could
+    /// be emptied after that, another block takes the place of theirs, which goes with the context.
     pub(super) fn take(
         &self,
         stream: StreamHandle,
@@ -150,7 +165,7 @@ impl Records {
                     Some(block) => block,
                     None => {
                         let spare = lock(&spares.0).pop();
-                        let block = spare.map_or_else(|| Block::new(stream, context), Ok)?;
+                        let block = spare.map_or_else(|| Block::new(context), Ok)?;
                         state.free = (0..SLOTS).rev().collect();
                         *state.block.insert(block)
                     }
@@ -159,12 +174,16 @@ impl Records {
                     return Ok((slot, block.slot(slot)));
                 }
             }
-            let collected = self.collect(stream, context, Vec::new);
+            let collected = self.collect(stream, context, || context.unfinished());
             match collected {
                 Err(fault @ ErrorKind::Fault(_)) if context.alive().is_ok() => {
                     lock(&self.state).kept.get_or_insert(fault);
                 }
                 other => other?,
+            }
+            let mut state = lock(&self.state);
+            if state.free.is_empty() && state.launched.is_empty() && state.awaited.is_none() {
+                state.block = None;
             }
         }
     }
@@ -202,13 +221,24 @@ impl Records {
         // SAFETY: the stream is live by C4.
         let waited = unsafe { driver::stream_synchronize(stream) };
         context.stopped_after(waited, unfinished)?;
-        context.answer(copied)?;
+        if let Err(failure) = copied {
+            // Their records were not read: whoever waits next reads them.
+            drop(collected);
+            let mut state = lock(&self.state);
+            if let Some(launched) = state.awaited.take().and_then(Arc::into_inner) {
+                let since = std::mem::replace(&mut state.launched, launched);
+                state.launched.extend(since);
+            }
+            drop(state);
+            return context.answer(Err(failure));
+        }
         let mut first = {
             let mut state = lock(&self.state);
             state.awaited = None;
             state.kept.take()
         };
         if let Some((block, launched)) = collected {
+            let mut free = Vec::with_capacity(launched.len());
             let mut cleared = false;
             for (slot, launch) in launched.iter() {
                 let slot = *slot;
@@ -223,16 +253,17 @@ impl Records {
                     }
                     cleared = true;
                 }
-                let mut state = lock(&self.state);
-                state.free.push(slot);
-                state.collected += 1;
+                free.push(slot);
             }
             if cleared {
-                // The block may go to another stream.
+                // Only now are they empty for others: for whoever peeks at them, and for another stream.
                 // SAFETY: the stream is live by C4.
                 let waited = unsafe { driver::stream_synchronize(stream) };
                 context.stopped(waited)?;
             }
+            let mut state = lock(&self.state);
+            state.collected += free.len() as u64;
+            state.free.extend(free);
         }
         first.map_or(Ok(()), Err)
     }

@@ -102,8 +102,10 @@ impl Checked {
         let inside = |buffer: &&LaunchBuffer| {
             absolute
                 && place.buffer.is_none_or(|parameter| parameter == buffer.argument)
-                && access.address >= buffer.address
-                && access.address - buffer.address + size <= buffer.bytes
+                && access.address.checked_sub(buffer.address).is_some_and(|offset| {
+                    // the address is whatever the kernel made: past everything, too
+                    buffer.bytes.checked_sub(size).is_some_and(|last| offset <= last)
+                })
         };
         match self.buffers.iter().find(inside) {
             Some(buffer) if !buffer.writable && access.kind != AccessKind::Load => FaultKind::ReadOnly,

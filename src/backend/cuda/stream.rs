@@ -24,6 +24,8 @@ const REMEMBERED: usize = 256;
 pub(super) struct Unfinished {
     pub(super) function: FunctionId,
     pub(super) location: &'static Location<'static>,
+    /// Its accesses are compared or proved, and `trap` is noted: the GPU does not stop for it.
+    pub(super) checked: bool,
 }
 
 /// One stream.
@@ -56,6 +58,8 @@ struct Entry {
     stream: Arc<Stream>,
     /// Launches that nobody has waited for. Of very many, the oldest.
     unfinished: Vec<Unfinished>,
+    /// How many were forgotten again since they were waited for.
+    finished: u64,
     latest: Option<Latest>,
 }
 
@@ -195,7 +199,7 @@ impl Streams {
         let mut entries = self.lock();
         // Two threads may come here in another order than the one in which they got their ids.
         let at = entries.partition_point(|other| other.id < id);
-        entries.insert(at, Entry { id, stream, unfinished: Vec::new(), latest: None });
+        entries.insert(at, Entry { id, stream, unfinished: Vec::new(), finished: 0, latest: None });
         Ok(id)
     }
 
@@ -233,15 +237,17 @@ impl Streams {
         let (stream, begun) = {
             let mut entries = self.lock();
             let entry = find(&mut entries, id)?;
-            (Arc::clone(&entry.stream), entry.unfinished.len())
+            (Arc::clone(&entry.stream), entry.finished + entry.unfinished.len() as u64)
         };
         let unfinished = || modules.named(&self.candidates(id));
         let collected = stream.records.collect(stream.handle, context, unfinished);
         if context.alive().is_ok()
             && let Ok(entry) = find(&mut self.lock(), id)
         {
-            // what other threads have begun since may run
-            entry.unfinished.drain(..begun.min(entry.unfinished.len()));
+            // what other threads have begun since may run, and what they have waited for is forgotten already
+            let over = begun.saturating_sub(entry.finished).min(entry.unfinished.len() as u64);
+            entry.unfinished.drain(..over as usize);
+            entry.finished += over;
         }
         collected
     }
@@ -265,21 +271,33 @@ impl Streams {
         found
     }
 
-    /// The launches that may have made a fault which a wait for the stream met: its own, or if it has none, anybody's.
+    /// The launches that may have made a fault which a wait for the stream met: its own come first, but any stream's
+    /// fault is the whole context's.
     fn candidates(&self, id: StreamId) -> Vec<Unfinished> {
-        let own = find(&mut self.lock(), id).map(|entry| entry.unfinished.clone()).unwrap_or_default();
-        if own.is_empty() { self.unfinished() } else { own }
+        let entries = self.lock();
+        let (own, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.id == id);
+        candidates(own.into_iter().chain(others))
     }
 
-    /// All launches that nobody has waited for.
+    /// The launches that may have made a fault which any other call met.
     pub(super) fn unfinished(&self) -> Vec<Unfinished> {
-        self.lock().iter().flat_map(|entry| &entry.unfinished).copied().collect()
+        candidates(self.lock().iter())
     }
 
     /// Forgets everything; the context that held it is gone.
     pub(super) fn clear(&self) {
         self.lock().clear();
     }
+}
+
+/// The launches of these streams that nobody has waited for; only unchecked ones, if there are such and all are remembered.
+fn candidates<'a>(entries: impl Iterator<Item = &'a Entry> + Clone) -> Vec<Unfinished> {
+    let mut all: Vec<_> = entries.clone().flat_map(|entry| &entry.unfinished).copied().collect();
+    let remembered = entries.into_iter().all(|entry| entry.unfinished.len() < REMEMBERED);
+    if remembered && all.iter().any(|launch| !launch.checked) {
+        all.retain(|launch| !launch.checked);
+    }
+    all
 }
 
 fn foreign(id: StreamId) -> ErrorKind {
