@@ -3,7 +3,9 @@
 #![cfg(feature = "cuda")]
 
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use cust::context::Context as Primary;
@@ -87,7 +89,52 @@ fn the_primary_context_is_reset_on_purpose_only() -> Result<()> {
     shared.scope(|ctx| ctx.alloc((zeros::<u8>(3),), |(x,)| x.to_vec()))?;
     let mut own = device(0)?;
     ensure!(own.reset()? == Reset::Recovered);
+    // Of a private context it is a reset, whatever the primary one holds.
+    let kept = shared.scope(|ctx| {
+        ctx.alloc((linear(&[4_u8, 5]),), |(x,)| {
+            // SAFETY: nobody else has a handle of the private context.
+            ensure!(unsafe { own.reset_primary() } == Reset::Recovered);
+            Ok(x.to_vec()?)
+        })
+    })?;
+    ensure!(kept == [4, 5]);
     Ok(())
+}
+
+/// As above, while no scope is open: the next one makes the context anew.
+#[test]
+fn another_resets_the_primary_context_between_two_scopes() -> Result<()> {
+    let _turn = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let shared = Device::cuda_primary(0)?;
+    for round in 0..3_u8 {
+        let there = shared.scope(|ctx| ctx.alloc((linear(&[round]),), |(x,)| x.to_vec()))?;
+        ensure!(there == [round] && shared.memory().live == 0);
+        reset_primary();
+    }
+    Ok(())
+}
+
+/// A wait for all streams of one device while another's context is current: what it makes, it makes in its own.
+#[test]
+fn waits_are_made_in_their_own_context() -> Result<()> {
+    let (a, b) = (device(0)?, device(0)?);
+    Device::scope_all(&[&a, &b], |ctxs| {
+        ctxs[0].alloc((linear(&[1_u8, 2]),), |(x,)| {
+            ctxs[1].alloc((zeros::<u8>(2),), |(mut y,)| {
+                ctxs[0].streams(|s| {
+                    let stream = s.stream()?;
+                    y.fill(7)?;
+                    ctxs[1].synchronize()?;
+                    y.copy_from(&x)?;
+                    for _ in 0..3 {
+                        stream.record()?;
+                    }
+                    ensure!(y.to_vec()? == [1, 2]);
+                    Ok(())
+                })
+            })
+        })
+    })
 }
 
 /// Acceptance 18: calls and drops with another context current, and on threads that never had one.
@@ -240,6 +287,45 @@ fn a_driver_that_does_not_start() -> Result<()> {
     };
     ensure!(error.to_string().contains(advice), "{error}");
     ensure!(Device::all().len() == 1, "the host device");
+    Ok(())
+}
+
+/// While a function of the host runs on one stream, a kernel on another ends the context: the wait for the first is over
+/// when the function is, which uses what it borrowed until then. What is queued behind the fault does not run.
+#[test]
+fn a_function_runs_while_the_context_ends() -> Result<()> {
+    const APART: (&str, &str) = ("SCOPED_GPU_TEST_APART", "function");
+    if !in_a_process_of_its_own("a_function_runs_while_the_context_ends", &[APART])? {
+        return Ok(());
+    }
+    const NULL: &str = include_str!("devices/kernels/faults.ptx");
+    let (begun, ended, behind) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+    let mut seen = [false; 2];
+    let left: Result<()> = device(0)?.scope(|ctx| {
+        let null = ctx.module(NULL)?.kernel::<()>("store_null")?;
+        ctx.streams(|s| {
+            let (calls, wrong) = (s.stream()?, s.stream()?);
+            calls.call(|| {
+                begun.store(true, Ordering::Release);
+                std::thread::sleep(Duration::from_millis(300));
+                ended.store(true, Ordering::Release);
+            })?;
+            while !begun.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            // SAFETY: that it stores through null is what is tested; this process ends with the test.
+            unsafe { wrong.launch_unchecked(&null, Launch::grid(1, 1), ()) }?;
+            wrong.call(|| behind.store(true, Ordering::Release))?;
+            let fault = wrong.synchronize().expect_err("it stores through null");
+            ensure!(fault.fault().is_some_and(|fault| fault.kernel == "store_null"), "{fault}");
+            let after = calls.synchronize().expect_err("the context has ended");
+            ensure!(matches!(after.kind(), ErrorKind::Poisoned { .. }), "{after}");
+            seen = [ended.load(Ordering::Acquire), behind.load(Ordering::Acquire)];
+            Ok(())
+        })
+    });
+    drop(left);
+    ensure!(seen == [true, false], "ended before the wait: {}, ran behind the fault: {}", seen[0], seen[1]);
     Ok(())
 }
 

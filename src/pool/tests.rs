@@ -81,3 +81,23 @@ fn a_block_with_pending_work_is_not_given_back() {
     assert_eq!(pieces.take_idle(2048), [], "it may stay");
     assert_eq!(pieces.take_idle(0), [(1 << 20, 2048)]);
 }
+
+/// However many small pieces are free whose work is not known here, the block that was just added is found.
+#[test]
+fn a_new_block_is_found_behind_many_pieces_of_another_context() {
+    let mut pieces = Pieces::default();
+    pieces.add_block(1 << 20, 512 * 200);
+    let taken: Vec<_> = (0..200).map(|_| pieces.take(512, &any).unwrap().address).collect();
+    // every second one, so that they do not join
+    for address in taken.iter().step_by(2) {
+        pieces.free(*address, [on(1, 7)].into_iter().collect());
+    }
+    let known = |p: Pending| p.stream.number != 1;
+    assert_eq!(pieces.take(512, &known), None);
+    let piece = pieces.take_from_block(1 << 30, 4096, 512).unwrap();
+    assert_eq!((piece.address, piece.pending.len()), (1 << 30, 0));
+    // its rest is larger than all others, of which few are looked at, unless there is no other way
+    assert_eq!(pieces.take(512, &known), None);
+    assert_eq!(pieces.take_any(512, &known).map(|piece| piece.address), Some((1 << 30) + 512));
+    pieces.check();
+}

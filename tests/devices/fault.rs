@@ -233,6 +233,23 @@ fn shift_off_by_one(case: &mut Case) -> Result<()> {
     })
 }
 
+/// An array without elements is an address without memory: one before it is past everything.
+fn beside_an_array_without_elements(case: &mut Case) -> Result<()> {
+    case.device.scope(|ctx| {
+        let store = faults(ctx)?.kernel::<Access>("store")?;
+        ctx.alloc((zeros::<u32>(0), filled(4, 7u32)), |(mut none, other)| {
+            for offset in [-4_i64, -2, 0, 4, i64::MIN] {
+                ctx.launch(&store, Launch::grid(4, BLOCK), (&mut none, offset.cast_unsigned(), 3))?;
+                let error = ctx.synchronize().expect_err("there is nothing to store to");
+                let fault = fault_of(&error)?;
+                assert!(fault.contained && fault.kernel == "store", "{offset}: {error}");
+            }
+            assert_eq!(other.to_vec()?, [7; 4]);
+            Ok(())
+        })
+    })
+}
+
 /// Ten pictures and a kernel that stores through null, checked: no harm at all, the same scope goes on.
 fn null_among_ten_pictures_checked(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
@@ -530,6 +547,7 @@ const TESTS: &[Test] = &[
     test!(assertion).shows(&[30]),
     test!(mistakes_that_nvcc_compiled).shows(&[30]),
     test!(shift_off_by_one).shows(&[30]),
+    test!(beside_an_array_without_elements).shows(&[30]),
     test!(null_among_ten_pictures_checked).shows(&[12]),
     test!(null_among_ten_pictures_unchecked).shows(&[12]).apart(),
     test!(seventh_of_twelve_checked).shows(&[29]),

@@ -6,6 +6,7 @@ use super::source::{Source, below, line, sources};
 
 /// Files that may contain `unsafe`, tests beside them not counted, with the number of their `unsafe` blocks and implementations.
 const ALLOWED: &[(&str, usize)] = &[
+    ("backend/cuda/call.rs", 3),
     ("backend/cuda/context.rs", 11),
     ("backend/cuda/driver.rs", 1),
     ("backend/cuda/fill.rs", 15),
@@ -18,7 +19,7 @@ const ALLOWED: &[(&str, usize)] = &[
     ("backend/cuda/module.rs", 8),
     ("backend/cuda/records.rs", 19),
     ("backend/cuda/staging.rs", 13),
-    ("backend/cuda/stream.rs", 10),
+    ("backend/cuda/stream.rs", 7),
     ("backend/cuda/transfer.rs", 14),
     ("backend/host/interp/dispatch.rs", 1),
     ("backend/host/mod.rs", 2),

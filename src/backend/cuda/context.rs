@@ -223,7 +223,8 @@ impl Context {
     }
 
     /// What a wait's result means. Memory of the host is given back after it, so a wait that the driver refused, which
-    /// shows nothing about the work, ends the process (B3); after a fault, or somebody's reset, nothing runs any more.
+    /// shows nothing about the work, ends the process (B3); after a fault, or somebody's reset, the device runs nothing
+    /// any more, and what the host still runs is waited for by the callers (`end_calls`).
     pub(super) fn stopped(&self, result: Driver<()>) -> Answer<()> {
         self.stopped_after(result, || self.unfinished())
     }

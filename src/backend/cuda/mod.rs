@@ -5,6 +5,7 @@
 //! enum, and a newer driver may answer a code that the enum does not have, from any call after a fault, or when it is
 //! started; so every call is declared in `driver`, with an integer as result. Nothing here uses the NULL stream.
 
+mod call;
 mod checked;
 mod codes;
 mod context;
@@ -28,6 +29,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use self::call::Calls;
 use self::checked::Plan;
 use self::codes::{Meaning, meaning};
 use self::context::{Context, driver_error};
@@ -53,6 +55,7 @@ pub(crate) struct CudaBackend {
     context: Context,
     streams: Arc<Streams>,
     marks: Marks,
+    calls: Arc<Calls>,
     modules: Arc<Modules>,
     fill: fill::Kernels,
     spares: Spares,
@@ -94,6 +97,7 @@ impl CudaBackend {
             context,
             streams,
             marks: Marks::default(),
+            calls: Arc::default(),
             modules,
             fill: fill::Kernels::default(),
             spares: Spares::default(),
@@ -187,6 +191,14 @@ impl CudaBackend {
         self.context.answer(queued.inspect_err(|_| undo()))
     }
 
+    /// What makes a wait in a context that has ended one for the functions of the host, too (B3). In a forked process
+    /// there are none.
+    fn end_calls(&self) {
+        if self.context.has_ended() && self.context.is_ours() {
+            self.calls.end();
+        }
+    }
+
     /// Forgets the handles of a context that is about to go.
     fn forget(&self) {
         self.streams.clear();
@@ -274,10 +286,13 @@ impl Backend for CudaBackend {
     }
 
     fn wait_stream(&self, stream: StreamId) -> Answer<()> {
-        if !self.context.is_usable() {
-            return self.context.alive();
-        }
-        self.streams.wait(stream, &self.modules, &self.context)
+        let waited = if self.context.is_usable() {
+            self.streams.wait(stream, &self.modules, &self.context)
+        } else {
+            self.context.alive()
+        };
+        self.end_calls();
+        waited
     }
 
     fn record(&self, stream: StreamId) -> Answer<MarkId> {
@@ -295,10 +310,13 @@ impl Backend for CudaBackend {
     }
 
     fn wait_mark(&self, mark: MarkId) -> Answer<()> {
-        if !self.context.is_usable() {
-            return self.context.alive();
-        }
-        self.marks.wait(mark, &self.context)
+        let waited = if self.context.is_usable() {
+            self.marks.wait(mark, &self.context)
+        } else {
+            self.context.alive()
+        };
+        self.end_calls();
+        waited
     }
 
     fn is_done(&self, mark: MarkId) -> Answer<bool> {
@@ -360,7 +378,7 @@ impl Backend for CudaBackend {
 
     fn call(&self, stream: StreamId, function: HostFunction) -> Answer<()> {
         self.context.alive()?;
-        self.streams.get(stream)?.call(function, &self.context)
+        self.calls.queue(function, stream::handle(stream), &self.context)
     }
 
     fn load(&self, ptx: &Arc<LoadedPtx>) -> Answer<ModuleId> {

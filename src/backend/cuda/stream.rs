@@ -1,6 +1,5 @@
 //! Streams: the driver's handle behind each id, and which launches nobody has waited for yet.
 
-use std::ffi::c_void;
 use std::panic::Location;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +9,7 @@ use super::context::Context;
 use super::driver::{self, FunctionHandle, StreamHandle};
 use super::module::Modules;
 use super::records::{Records, Spares};
-use crate::backend::{Answer, FunctionId, HostFunction, StreamId};
+use crate::backend::{Answer, FunctionId, StreamId};
 use crate::error::ErrorKind;
 use crate::fault::Fault;
 
@@ -163,27 +162,6 @@ impl Streams {
         {
             entry.unfinished.remove(at);
         }
-    }
-}
-
-/// Runs the function that `data` points to.
-extern "C" fn run(data: *mut c_void) {
-    // SAFETY: `data` is what `Stream::call` made of a box, and the driver calls this once for it.
-    let function = unsafe { Box::from_raw(data.cast::<HostFunction>()) };
-    function();
-}
-
-impl Stream {
-    /// Queues a function of the host. After a fault the driver does not run it, and what it holds is not dropped.
-    pub(super) fn call(&self, function: HostFunction, context: &Context) -> Answer<()> {
-        let data = Box::into_raw(Box::new(function));
-        // SAFETY: the stream is live (C4); `run` takes what `data` is, once. The function does not unwind (its contract).
-        let queued = unsafe { driver::launch_host_function(self.handle, run, data.cast()) };
-        if queued.is_err() {
-            // SAFETY: the driver did not take it, so this is the only owner.
-            drop(unsafe { Box::from_raw(data) });
-        }
-        context.answer(queued)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::backend::host::HostBackend;
 use crate::backend::{self, Backend, Copy, Fill, HostPointer, LaunchCall, Place, Side, StreamId};
@@ -52,11 +53,17 @@ impl Point {
         lock(&self.stream.queue).stopped >= self.position
     }
 
-    /// Returns when it is reached.
+    /// Returns when it is reached, or, as a GPU's driver does, when a fault has ended everything and what is in the way
+    /// is a function of the host.
     pub fn wait(&self) {
         let stream = &self.stream;
-        let reached = stream.changed.wait_while(lock(&stream.queue), |queue| queue.stopped < self.position);
-        drop(reached.unwrap_or_else(PoisonError::into_inner));
+        let mut queue = lock(&stream.queue);
+        while queue.stopped < self.position && !(queue.calls && process::alive().is_err()) {
+            // nobody tells of a fault of another stream
+            let soon = if queue.calls { Duration::from_millis(1) } else { Duration::MAX };
+            let waited = stream.changed.wait_timeout(queue, soon);
+            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 }
 
@@ -79,6 +86,8 @@ struct Queue {
     waiting: VecDeque<Operation>,
     queued: u64,
     stopped: u64,
+    /// Whether a function of the host runs.
+    calls: bool,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -170,7 +179,9 @@ impl Stream {
             Operation::Fill(fill) => backend_calls::fill(&self.backend, self.id, &fill),
             Operation::Launch(call) => backend_calls::launch(&self.backend, self.id, *call),
             Operation::Call(function) => {
+                self.calls(true);
                 function.call();
+                self.calls(false);
                 Ok(())
             }
         };
@@ -180,6 +191,11 @@ impl Stream {
             }
             process::end(codes::of_error(&error));
         }
+    }
+
+    fn calls(&self, calls: bool) {
+        lock(&self.queue).calls = calls;
+        self.changed.notify_all();
     }
 
     fn copy_from(&self, from: &Self, dst: u64, src: u64, bytes: usize) -> Result<(), ErrorKind> {
