@@ -152,12 +152,14 @@ impl Error {
     }
 
     /// An error caused by the call at `location`, or, as a fault, by its launch.
-    pub(crate) fn at(kind: ErrorKind, location: &'static Location<'static>) -> Self {
-        let location = match &kind {
-            ErrorKind::Fault(fault) => fault.launched_at.unwrap_or(location),
-            _ => location,
-        };
-        Self(Box::new(Inner { kind, location, device: None, also: Vec::new() }))
+    pub(crate) fn at(mut kind: ErrorKind, location: &'static Location<'static>) -> Self {
+        let (mut caused_by, mut also) = (location, Vec::new());
+        if let ErrorKind::Fault(fault) = &mut kind {
+            caused_by = fault.launched_at.unwrap_or(location);
+            let later = std::mem::take(&mut fault.later).into_iter();
+            also.extend(later.map(|later| Self::at(ErrorKind::Fault(Box::new(later)), location)));
+        }
+        Self(Box::new(Inner { kind, location: caused_by, device: None, also }))
     }
 
     /// What went wrong.
@@ -172,7 +174,8 @@ impl Error {
         self.0.location
     }
 
-    /// Later errors of the same cleanup, in the order in which they came.
+    /// Later errors of the same wait or cleanup, in the order in which they came: faults of later launches (15 at most),
+    /// and what else was met on the way.
     #[must_use]
     pub fn also(&self) -> &[Error] {
         &self.0.also
@@ -207,8 +210,10 @@ impl Error {
         self
     }
 
-    pub(crate) fn push(&mut self, later: Error) {
+    pub(crate) fn push(&mut self, mut later: Error) {
+        let more = std::mem::take(&mut later.0.also);
         self.0.also.push(later);
+        self.0.also.extend(more);
     }
 
     /// A copy to keep while the original goes to the caller.

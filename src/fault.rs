@@ -274,7 +274,12 @@ pub struct Fault {
     pub launched_at: Option<&'static Location<'static>>,
     /// Whether memory outside the launch's buffers is known to be untouched and the device goes on.
     pub contained: bool,
+    /// Those of later launches, until an [`Error`](crate::Error) is made of it, which has them in `also`.
+    pub(crate) later: Vec<Fault>,
 }
+
+/// How many faults of later launches are kept beside the first.
+const LATER: usize = 15;
 
 impl Fault {
     /// A fault of `kernel` in `module`, contained, with nothing else known yet.
@@ -289,7 +294,20 @@ impl Fault {
             buffer: None,
             launched_at: None,
             contained: true,
+            later: Vec::new(),
         }
+    }
+
+    /// Keeps a fault, behind the one that is kept already.
+    pub(crate) fn keep(first: &mut Option<Box<Self>>, mut fault: Box<Self>) {
+        let Some(first) = first else {
+            *first = Some(fault);
+            return;
+        };
+        let more = std::mem::take(&mut fault.later);
+        first.later.push(*fault);
+        first.later.extend(more);
+        first.later.truncate(LATER);
     }
 
     /// Whose mistake it is.

@@ -395,7 +395,7 @@ pub(crate) trait Backend: Send + Sync + UnwindSafe + RefUnwindSafe + fmt::Debug 
     fn create_stream(&self) -> Answer<StreamId>;
     /// Destroys a stream on which nothing is queued, and not before waits for it that other threads have begun are over.
     fn destroy_stream(&self, stream: StreamId) -> Answer<()>;
-    /// Waits until everything queued on the stream has stopped (B3); returns its first fault (B5).
+    /// Waits until everything queued on the stream has stopped (B3); returns its first fault (B5), with later ones.
     fn wait_stream(&self, stream: StreamId) -> Answer<()>;
     /// Marks what the stream has queued so far.
     fn record(&self, stream: StreamId) -> Answer<MarkId>;

@@ -233,6 +233,35 @@ fn shift_off_by_one(case: &mut Case) -> Result<()> {
     })
 }
 
+/// Every mistake is told of: the wait that returns the first one has the later ones beside it, each at its launch's line.
+fn several_faults_before_a_wait(case: &mut Case) -> Result<()> {
+    case.device.scope(|ctx| {
+        let store = faults(ctx)?.kernel::<Access>("store")?;
+        ctx.alloc((filled(8, 1u32), filled(8, 1u32), filled(8, 1u32)), |(mut a, mut b, mut c)| {
+            let line = line!();
+            ctx.launch(&store, Launch::grid(1, BLOCK), (&mut a, 32, 3))?;
+            ctx.launch(&store, Launch::grid(1, BLOCK), (&mut b, 28, 3))?;
+            ctx.launch(&store, Launch::grid(1, BLOCK), (&mut c, 36, 3))?;
+            let error = ctx.synchronize().expect_err("two of three are wrong");
+            let all: Vec<_> = std::iter::once(&error).chain(error.also()).collect();
+            let lines: Vec<_> = all.iter().map(|error| error.location().line() - line).collect();
+            assert_eq!(lines, [1, 3], "{error}");
+            let offsets: Vec<_> =
+                all.iter().filter_map(|e| e.fault()?.buffer.as_ref()).map(|near| near.offset).collect();
+            assert_eq!(offsets, [32, 36], "{error}");
+            ctx.synchronize().context("each is returned once")?;
+            assert_eq!((a.to_vec()?, b.to_vec()?[7], c.to_vec()?), (vec![1; 8], 3, vec![1; 8]));
+
+            // Of very many, the first ones.
+            for _ in 0..300 {
+                ctx.launch(&store, Launch::grid(1, BLOCK), (&mut a, 32, 3))?;
+            }
+            assert_eq!(ctx.synchronize().expect_err("all are wrong").also().len(), 15);
+            ctx.synchronize().context("each is returned once")
+        })
+    })
+}
+
 /// An array without elements is an address without memory: one before it is past everything.
 fn beside_an_array_without_elements(case: &mut Case) -> Result<()> {
     case.device.scope(|ctx| {
@@ -548,6 +577,7 @@ const TESTS: &[Test] = &[
     test!(mistakes_that_nvcc_compiled).shows(&[30]),
     test!(shift_off_by_one).shows(&[30]),
     test!(beside_an_array_without_elements).shows(&[30]),
+    test!(several_faults_before_a_wait).shows(&[29]),
     test!(null_among_ten_pictures_checked).shows(&[12]),
     test!(null_among_ten_pictures_unchecked).shows(&[12]).apart(),
     test!(seventh_of_twelve_checked).shows(&[29]),

@@ -70,8 +70,8 @@ struct State {
     awaited: Option<Arc<Vec<(usize, Checked)>>>,
     /// How many slots became free.
     collected: u64,
-    /// The fault of a launch whose record had to be read before anybody waited.
-    kept: Option<ErrorKind>,
+    /// The faults of launches whose records had to be read before anybody waited.
+    kept: Option<Box<Fault>>,
 }
 
 // SAFETY: a block's addresses are used under the locks of its `Records` only.
@@ -176,8 +176,8 @@ impl Records {
             }
             let collected = self.collect(stream, context, || context.unfinished());
             match collected {
-                Err(fault @ ErrorKind::Fault(_)) if context.alive().is_ok() => {
-                    lock(&self.state).kept.get_or_insert(fault);
+                Err(ErrorKind::Fault(fault)) if context.alive().is_ok() => {
+                    Fault::keep(&mut lock(&self.state).kept, fault);
                 }
                 other => other?,
             }
@@ -197,7 +197,7 @@ impl Records {
         }
     }
 
-    /// Waits for the stream, and returns the first fault of its checked launches since the last wait.
+    /// Waits for the stream, and returns the faults of its checked launches since the last wait.
     pub(super) fn collect(
         &self,
         stream: StreamHandle,
@@ -243,7 +243,7 @@ impl Records {
             for (slot, launch) in launched.iter() {
                 let slot = *slot;
                 if let Some(recorded) = read(&block.read(slot)) {
-                    first.get_or_insert_with(|| ErrorKind::Fault(Box::new(launch.fault(recorded))));
+                    Fault::keep(&mut first, Box::new(launch.fault(recorded)));
                     // SAFETY: an empty record lies behind the others; both sides stay.
                     let copied =
                         unsafe { driver::copy_to_device(block.slot(slot), block.at(SLOTS), BYTES, stream) };
@@ -265,7 +265,7 @@ impl Records {
             state.collected += free.len() as u64;
             state.free.extend(free);
         }
-        first.map_or(Ok(()), Err)
+        first.map_or(Ok(()), |fault| Err(ErrorKind::Fault(fault)))
     }
 
     /// Whether a launch has a record that was not read yet.
@@ -280,8 +280,8 @@ impl Records {
         loop {
             let (block, collected) = {
                 let state = lock(&self.state);
-                if let Some(ErrorKind::Fault(fault)) = &state.kept {
-                    return Ok(Some((**fault).clone()));
+                if let Some(fault) = &state.kept {
+                    return Ok(Some(Fault { later: Vec::new(), ..(**fault).clone() }));
                 }
                 (state.block, state.collected)
             };

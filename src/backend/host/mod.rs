@@ -266,7 +266,8 @@ impl Backend for HostBackend {
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
         context.alive()?;
-        Ok(context.kept_fault().cloned())
+        let kept = context.kept_fault().cloned();
+        Ok(kept.map(|fault| Fault { later: Vec::new(), ..fault }))
     }
 
     fn ownership(&self) -> Ownership {

@@ -33,7 +33,7 @@ pub(super) struct Stream {
     queue: VecDeque<Operation>,
     /// How many operations have stopped since the stream was created.
     stopped: u64,
-    /// The first fault since the last wait.
+    /// The first fault since the last wait, with later ones.
     fault: Option<Box<Fault>>,
 }
 
@@ -87,9 +87,9 @@ impl Stream {
         full.then(|| Point { stream, position: self.stopped + QUEUE_LIMIT as u64 / 2 })
     }
 
-    /// Keeps a fault for the next wait; the first one wins.
+    /// Keeps a fault for the next wait; the first one comes first.
     pub(super) fn keep(&mut self, fault: Box<Fault>) {
-        self.fault.get_or_insert(fault);
+        Fault::keep(&mut self.fault, fault);
     }
 
     /// The fault that is kept for the next wait.
