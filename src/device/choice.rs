@@ -78,8 +78,11 @@ impl Device {
     pub fn default_device() -> Result<&'static Self, Error> {
         static DEFAULT: OnceLock<Result<Device, Error>> = OnceLock::new();
         let device = DEFAULT.get_or_init(|| match std::env::var(VARIABLE) {
-            Ok(name) => Device::named(&name),
-            Err(std::env::VarError::NotPresent) => Ok(Device::cuda(0).unwrap_or_else(|_| Device::host())),
+            // an empty variable is how many set none
+            Ok(name) if !name.is_empty() => Device::named(&name),
+            Ok(_) | Err(std::env::VarError::NotPresent) => {
+                Ok(Device::cuda(0).unwrap_or_else(|_| Device::host()))
+            }
             Err(std::env::VarError::NotUnicode(name)) => Device::named(&name.to_string_lossy()),
         });
         // No closure here: an error's location is the caller's.

@@ -50,6 +50,15 @@ pub(super) fn advice(code: i32) -> Option<&'static str> {
         804 => {
             "the forward-compatibility libcuda that was loaded does not support this GPU; use the driver's own"
         }
+        2 => "the driver found no memory to start with: other programs may hold the GPU's or the machine's",
+        46 => {
+            "a device is there and cannot be used: another process may hold it alone, or `nvidia-smi` says more"
+        }
+        101 => "CUDA_VISIBLE_DEVICES may name a device that is not there",
+        999 => {
+            "the driver is in a state that it cannot name, as after a suspend or without the kernel module nvidia_uvm; \
+             loading that again or a restart helps, and `nvidia-smi` and `dmesg` say more"
+        }
         _ => return None,
     })
 }
