@@ -2,6 +2,7 @@
 //! the host. Both wait: the source belongs to another context, whose ledger does not know of this one's streams.
 
 use crate::backend::{Backend, PeerCopy};
+use crate::context::core::Errors;
 use crate::element::Element;
 use crate::error::{AtCaller, Error, ErrorKind};
 use crate::memory::Region;
@@ -37,13 +38,17 @@ fn direct(to: &Region<'_>, from: &Region<'_>) -> Result<(), Error> {
         rows: to.rows,
         peer,
     };
-    core.submit(core.stream, to.block.touch(true), |backend: &dyn Backend| {
+    let submitted = core.submit(core.stream, to.block.touch(true), |backend: &dyn Backend| {
         // SAFETY: both regions lie in live allocations, which the caller borrows until this function returns (C1), and
         // the wait below has stopped the copy by then, whatever it answers (B3). The peer's context is open: an array of
         // it is borrowed.
         unsafe { backend.copy_from_peer(core.stream, &copy) }
-    })?;
-    core.wait(core.stream)
+    });
+    // Also where it was refused: of several rows the first ones may have been queued.
+    let mut errors = Errors::default();
+    errors.extend(submitted);
+    errors.extend(core.wait(core.stream));
+    errors.into_result()
 }
 
 #[track_caller]
