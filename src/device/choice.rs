@@ -45,6 +45,10 @@ impl Device {
     /// [`reset`](Self::reset) answers an error on such a device, since it would harm the others:
     /// [`reset_primary`](Self::reset_primary) is `unsafe`.
     ///
+    /// While a graph is captured in this context, the driver refuses waits that the capture's mode forbids, on other threads
+    /// too in the global mode; a refused wait of this crate ends the process, since memory may still be in use. Capture in
+    /// `CU_STREAM_CAPTURE_MODE_RELAXED`, or not beside a scope.
+    ///
     /// # Errors
     /// As for [`cuda`](Self::cuda).
     #[track_caller]
