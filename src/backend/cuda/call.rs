@@ -58,21 +58,21 @@ impl Call {
     /// Sees to it that the function does not run any more: not at all if it has not begun, else by waiting for its return.
     fn end(&self) {
         let mut state = lock(&self.state);
-        match std::mem::replace(&mut *state, State::Over) {
+        match std::mem::replace(&mut *state, State::Running) {
             State::Queued(function) => {
                 drop(state);
-                self.over();
-                // What it holds is another's code, which may panic; that is no reason for cleanup to stop.
+                // What it holds is another's code, which may panic; that is no reason for cleanup to stop. It may use what
+                // it borrows, so others who end it wait for this as they wait for a function that runs.
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(function))) {
                     std::mem::forget(panic);
                 }
+                self.over();
             }
             State::Running => {
-                *state = State::Running;
                 let running = |state: &mut State| matches!(state, State::Running);
                 drop(self.returned.wait_while(state, running).unwrap_or_else(PoisonError::into_inner));
             }
-            State::Over => {}
+            State::Over => *state = State::Over,
         }
     }
 
