@@ -310,6 +310,11 @@ impl Fault {
         first.later.truncate(LATER);
     }
 
+    /// A copy without those of later launches.
+    pub(crate) fn alone(&self) -> Self {
+        Self { later: Vec::new(), ..self.clone() }
+    }
+
     /// Whose mistake it is.
     #[must_use]
     pub fn blame(&self) -> Blame {

@@ -85,7 +85,7 @@ impl Shared {
         let opened = match open() {
             // Somebody else reset or broke the device between two scopes: nobody is in one, so it is made anew.
             Err(kind) if scopes.open == 0 && self.backend.has_ended() => {
-                self.renew(&mut scopes);
+                self.renew(&mut scopes, |backend| backend.reset());
                 if scopes.poisoned.is_some() {
                     return Err(kind);
                 }
@@ -116,24 +116,13 @@ impl Shared {
             left = trimmed.map(drop).map_err(|kind| Error::at(kind, here));
         }
         if scopes.open == 0 && self.backend.has_ended() {
-            self.renew(&mut scopes);
+            self.renew(&mut scopes, |backend| backend.reset());
         }
         left
     }
 
-    /// Makes the device anew after something has ended it; no scope is open.
-    fn renew(&self, scopes: &mut Scopes) {
-        // SAFETY: no scope is open, so nobody uses the device's memory.
-        unsafe { self.clear_pool() };
-        scopes.poisoned = match self.backend.reset() {
-            Reset::Recovered => None,
-            Reset::Poisoned { origin } => Some(origin),
-        };
-    }
-
-    /// Resets the backend. The caller has exclusive access to the device, so no scope is open.
-    pub(crate) fn reset(&self, how: impl FnOnce(&dyn Backend) -> Reset) -> Reset {
-        let mut scopes = lock(&self.scopes);
+    /// Makes the device anew; no scope is open.
+    fn renew(&self, scopes: &mut Scopes, how: impl FnOnce(&dyn Backend) -> Reset) -> Reset {
         // SAFETY: no scope is open (this function's condition), so nobody uses the device's memory.
         unsafe { self.clear_pool() };
         let answer = how(&*self.backend);
@@ -141,6 +130,12 @@ impl Shared {
             Reset::Recovered => None,
             Reset::Poisoned { origin } => Some(origin.clone()),
         };
+        answer
+    }
+
+    /// Resets the backend. The caller has exclusive access to the device, so no scope is open.
+    pub(crate) fn reset(&self, how: impl FnOnce(&dyn Backend) -> Reset) -> Reset {
+        let answer = self.renew(&mut lock(&self.scopes), how);
         let mut statistics = lock(&self.statistics);
         statistics.live = 0;
         statistics.count = 0;

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::context::Context;
+use super::context::{Context, lock};
 use super::driver::{self, StreamHandle};
 use crate::backend::{Answer, HostFunction};
 
@@ -33,10 +33,6 @@ enum State {
     Running,
     /// It has returned, or will not be run.
     Over,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs the call that `data` points to, unless it was ended before.

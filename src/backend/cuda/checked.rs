@@ -158,10 +158,10 @@ impl CheckedKernel {
                 ),
             }
         })?;
-        let module =
-            Loaded::new(self.ptx.source().name(), &rewritten.text, self.ptx.module().version, context)?;
-        let looked_up = module.look_up(&rewritten.kernel, context);
-        let function = looked_up.inspect_err(|_| drop(module.unload(context)))?;
+        let (name, version) = (self.ptx.source().name(), self.ptx.module().version);
+        let (module, function) = Loaded::with(name, &rewritten.text, version, context, |module| {
+            module.look_up(&rewritten.kernel, context)
+        })?;
         Ok(Variant {
             ptx: Arc::clone(&self.ptx),
             kernel: Arc::clone(&self.name),

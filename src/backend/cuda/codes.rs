@@ -31,6 +31,7 @@ pub(super) fn name(code: i32) -> &'static str {
 /// reference.
 pub(super) fn advice(code: i32) -> Option<&'static str> {
     Some(match code {
+        2 => "the driver found no memory to start with: other programs may hold the GPU's or the machine's",
         3 => {
             "a process that was forked from one that uses CUDA cannot use it; start one by itself, not as a fork"
         }
@@ -38,10 +39,14 @@ pub(super) fn advice(code: i32) -> Option<&'static str> {
             "the libcuda that was loaded is a toolkit's stub, which is there for linking only; the driver's must be \
              found before it"
         }
+        46 => {
+            "a device is there and cannot be used: another process may hold it alone, or `nvidia-smi` says more"
+        }
         100 => {
             "no GPU is visible to this process; what `nvidia-smi` shows, CUDA_VISIBLE_DEVICES and a container's \
              options decide that"
         }
+        101 => "CUDA_VISIBLE_DEVICES may name a device that is not there",
         802 => "the system is not ready; GPUs that are joined by NVSwitch need the fabric manager to run",
         803 => {
             "the driver's library and its kernel module are of different versions, as after an update without a \
@@ -50,11 +55,6 @@ pub(super) fn advice(code: i32) -> Option<&'static str> {
         804 => {
             "the forward-compatibility libcuda that was loaded does not support this GPU; use the driver's own"
         }
-        2 => "the driver found no memory to start with: other programs may hold the GPU's or the machine's",
-        46 => {
-            "a device is there and cannot be used: another process may hold it alone, or `nvidia-smi` says more"
-        }
-        101 => "CUDA_VISIBLE_DEVICES may name a device that is not there",
         999 => {
             "the driver is in a state that it cannot name, as after a suspend or without the kernel module nvidia_uvm; \
              loading that again or a restart helps, and `nvidia-smi` and `dmesg` say more"

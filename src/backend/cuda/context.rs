@@ -4,7 +4,7 @@
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cust::sys::CUctx_st;
 
@@ -18,6 +18,11 @@ use crate::fault::{Fault, FaultKind};
 
 /// Names the launches that nobody has waited for.
 type Unfinished = Box<dyn Fn() -> Vec<Launched> + Send + Sync + UnwindSafe + RefUnwindSafe>;
+
+/// A lock whose holder leaves nothing half done when it panics.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// One context, replaced by a new one at each reset.
 pub(super) struct Context {
@@ -83,8 +88,8 @@ impl Context {
         *slot = end;
     }
 
-    fn end(&self) -> std::sync::MutexGuard<'_, Option<End>> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    fn end(&self) -> MutexGuard<'_, Option<End>> {
+        lock(&self.end)
     }
 
     pub(super) fn ownership(&self) -> Ownership {
@@ -128,6 +133,11 @@ impl Context {
     pub(super) fn is_usable(&self) -> bool {
         let lost = || self.has_ended() && matches!(&*self.end(), Some(End::Lost));
         self.is_ours() && !self.handle().is_null() && !lost()
+    }
+
+    /// Whether it was made current to give back what it holds, which it can do no more once it is gone.
+    pub(super) fn takes_back(&self) -> bool {
+        self.is_usable() && self.make_current().is_ok()
     }
 
     /// Whether only a reset can make it work again.
@@ -224,7 +234,7 @@ impl Context {
 
     /// What a wait's result means. Memory of the host is given back after it, so a wait that the driver refused, which
     /// shows nothing about the work, ends the process (B3); after a fault, or somebody's reset, the device runs nothing
-    /// any more, and what the host still runs is waited for by the callers (`end_calls`).
+    /// any more, and what the host still runs is waited for by the callers (`CudaBackend::waited`).
     pub(super) fn stopped(&self, result: Driver<()>) -> Answer<()> {
         self.stopped_after(result, || self.unfinished())
     }

@@ -48,12 +48,11 @@ impl Kernels {
         let wide = match &mut *loaded {
             Some(wide) => wide,
             none => {
-                let module = Loaded::new("fill.ptx", PTX, PTX_VERSION, context)?;
-                let kernel = |name| {
-                    let looked_up = module.look_up(name, context);
-                    looked_up.map(Arc::new).inspect_err(|_| drop(module.unload(context)))
-                };
-                let (by_8, by_16) = (kernel("fill_pitched_u64")?, kernel("fill_pitched_u128")?);
+                let (module, (by_8, by_16)) =
+                    Loaded::with("fill.ptx", PTX, PTX_VERSION, context, |module| {
+                        let kernel = |name| module.look_up(name, context).map(Arc::new);
+                        Ok((kernel("fill_pitched_u64")?, kernel("fill_pitched_u128")?))
+                    })?;
                 none.insert(Wide { by_8, by_16, module })
             }
         };
@@ -64,8 +63,7 @@ impl Kernels {
     pub(super) fn clear(&self, context: &Context) {
         let wide = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(wide) = wide
-            && context.is_usable()
-            && context.make_current().is_ok()
+            && context.takes_back()
         {
             // What this answers does not matter: a context of the device's own goes next, with all that it holds.
             let _ = wide.module.unload(context);

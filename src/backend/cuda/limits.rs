@@ -50,9 +50,8 @@ pub(super) fn device(ordinal: u32) -> Driver<i32> {
     Ok(device)
 }
 
-/// What device number `ordinal` is and allows; `pitch_alignment` was asked for in a context.
-pub(super) fn info(ordinal: u32, pitch_alignment: usize) -> Driver<DeviceInfo> {
-    let device = device(ordinal)?;
+/// What a device, number `ordinal`, is and allows; `pitch_alignment` was asked for in a context.
+pub(super) fn info(device: i32, ordinal: u32, pitch_alignment: usize) -> Driver<DeviceInfo> {
     let ask = |what: DeviceAttribute| attribute(device, what as i32);
     let shared_per_block = ask(DeviceAttribute::MaxSharedMemoryPerBlock)?;
     Ok(DeviceInfo {

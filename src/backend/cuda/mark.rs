@@ -57,15 +57,15 @@ impl Marks {
             }
         };
         // SAFETY: the event was made or taken from the spare ones just now, the stream is live (C4).
-        let recorded = unsafe { driver::event_record(event.0, stream) };
-        self.events().live.insert(id, event);
-        context.answer(recorded).inspect_err(|_| {
+        let recorded = context.answer(unsafe { driver::event_record(event.0, stream) });
+        if recorded.is_ok() {
+            self.events().live.insert(id, event);
+        } else {
             // It may be the event that the stream does not take, so it is not used again.
-            if self.events().live.remove(&id).is_some() {
-                // SAFETY: taken out just now, so it is destroyed once; it marks nothing.
-                let _ = unsafe { driver::event_destroy(event.0) };
-            }
-        })
+            // SAFETY: nobody else knows it, so it is destroyed once; it marks nothing.
+            let _ = unsafe { driver::event_destroy(event.0) };
+        }
+        recorded
     }
 
     /// Makes what is queued on `stream` from now on run after the mark.
@@ -120,7 +120,7 @@ impl Marks {
     /// Gives the spare ones back and forgets all, where their context is about to go or cannot be used any more.
     pub(super) fn clear(&self, context: &Context) {
         let Events { spare, .. } = std::mem::take(&mut *self.events());
-        let usable = context.is_usable() && context.make_current().is_ok();
+        let usable = context.takes_back();
         for event in spare.into_iter().filter(|_| usable) {
             // What this answers does not matter: a context of the device's own goes next, with all that it holds.
             // SAFETY: taken out just now, so it is destroyed once; no mark is it.

@@ -84,16 +84,15 @@ impl CudaBackend {
                 _ => format!("there are {count} devices, cuda:0 to cuda:{}", count - 1),
             }));
         }
-        let context = limits::device(ordinal)
-            .and_then(|device| Context::open(device, ownership))
-            .map_err(|failure| unavailable(format!("no context: {}", driver_error(failure))))?;
+        let without = |what| move |failure| unavailable(format!("no {what}: {}", driver_error(failure)));
+        let device = limits::device(ordinal).map_err(without("context"))?;
+        let context = Context::open(device, ownership).map_err(without("context"))?;
         let (streams, modules) = (Arc::<Streams>::default(), Arc::<Modules>::default());
         let named = (Arc::clone(&streams), Arc::clone(&modules));
         context.set_unfinished(move || named.1.named(&named.0.unfinished()));
         let pitch_alignment = memory::pitch_alignment(&context)?;
         Ok(Self {
-            info: limits::info(ordinal, pitch_alignment)
-                .map_err(|failure| unavailable(format!("no description: {}", driver_error(failure))))?,
+            info: limits::info(device, ordinal, pitch_alignment).map_err(without("description"))?,
             context,
             streams,
             marks: Marks::default(),
@@ -191,12 +190,14 @@ impl CudaBackend {
         self.context.answer(queued.inspect_err(|_| undo()))
     }
 
-    /// What makes a wait in a context that has ended one for the functions of the host, too (B3). In a forked process
-    /// there are none.
-    fn end_calls(&self) {
+    /// What a wait answers. In a context that has ended it is a wait for the functions of the host, too (B3); in a forked
+    /// process there are none.
+    fn waited(&self, wait: impl FnOnce() -> Answer<()>) -> Answer<()> {
+        let waited = if self.context.is_usable() { wait() } else { self.context.alive() };
         if self.context.has_ended() && self.context.is_ours() {
             self.calls.end();
         }
+        waited
     }
 
     /// Forgets the handles of a context that is about to go.
@@ -286,13 +287,7 @@ impl Backend for CudaBackend {
     }
 
     fn wait_stream(&self, stream: StreamId) -> Answer<()> {
-        let waited = if self.context.is_usable() {
-            self.streams.wait(stream, &self.modules, &self.context)
-        } else {
-            self.context.alive()
-        };
-        self.end_calls();
-        waited
+        self.waited(|| self.streams.wait(stream, &self.modules, &self.context))
     }
 
     fn record(&self, stream: StreamId) -> Answer<MarkId> {
@@ -310,13 +305,7 @@ impl Backend for CudaBackend {
     }
 
     fn wait_mark(&self, mark: MarkId) -> Answer<()> {
-        let waited = if self.context.is_usable() {
-            self.marks.wait(mark, &self.context)
-        } else {
-            self.context.alive()
-        };
-        self.end_calls();
-        waited
+        self.waited(|| self.marks.wait(mark, &self.context))
     }
 
     fn is_done(&self, mark: MarkId) -> Answer<bool> {

@@ -173,6 +173,25 @@ impl Loaded {
         Ok(Self { handle, name: Arc::from(name) })
     }
 
+    /// The same with kernels of it; unloaded again where one is not found.
+    pub(super) fn with<T>(
+        name: &str,
+        text: &str,
+        version: (u32, u32),
+        context: &Context,
+        look_up: impl FnOnce(&Self) -> Answer<T>,
+    ) -> Answer<(Self, T)> {
+        let module = Self::new(name, text, version, context)?;
+        match look_up(&module) {
+            Ok(kernels) => Ok((module, kernels)),
+            Err(error) => {
+                // What this answers does not matter beside the error.
+                let _ = module.unload(context);
+                Err(error)
+            }
+        }
+    }
+
     /// Unloads it. No launch of it is queued (the contract of `unload`), and nobody uses it again.
     pub(super) fn unload(&self, context: &Context) -> Answer<()> {
         // SAFETY: it was taken out of its table just now, so it is unloaded once, and no launch of it is queued.

@@ -2,15 +2,15 @@
 //! stream is waited for. What a record says as a fault stands in `report`.
 
 use std::ffi::c_void;
-use std::ptr::{self, NonNull};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex};
 
-use super::context::Context;
+use super::context::{Context, lock};
 use super::driver::{self, StreamHandle};
 use super::memory;
 use super::module::Launched;
 use super::report::Checked;
-use super::stream::{NON_BLOCKING, quiet};
+use super::stream::aside;
 use crate::backend::Answer;
 use crate::error::ErrorKind;
 use crate::fault::Fault;
@@ -39,7 +39,7 @@ pub(super) struct Spares(Mutex<Vec<Block>>);
 impl Spares {
     /// Gives them back to the driver, or forgets them where their context cannot be used any more.
     pub(super) fn clear(&self, context: &Context) {
-        let usable = context.is_usable() && context.make_current().is_ok();
+        let usable = context.takes_back();
         for block in lock(&self.0).drain(..).filter(|_| usable) {
             // What these answer does not matter: the context, which goes next, gives back what they did not.
             // SAFETY: no stream has the block, so no launch that uses its records is queued.
@@ -77,10 +77,6 @@ struct State {
 // SAFETY: a block's addresses are used under the locks of its `Records` only.
 unsafe impl Send for Block {}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Block {
     /// A block of empty records.
     fn new(context: &Context) -> Answer<Self> {
@@ -115,18 +111,13 @@ impl Block {
     /// Empties all records from the page-locked memory, and waits for that alone: whoever peeks at them while earlier
     /// work of their stream runs must not find what was in this memory before.
     fn empty(&self, context: &Context) -> Answer<()> {
-        let mut through = ptr::null_mut();
-        // SAFETY: `through` is a place for the answer; the context is current.
-        let created = unsafe { driver::stream_create(&mut through, NON_BLOCKING) };
-        context.answer(created)?;
-        // SAFETY: both sides have the size that is said, and stay until the wait below.
-        let copied = unsafe { driver::copy_to_device(self.device, self.at(0), BLOCK_BYTES, through) };
-        // SAFETY: created just now.
-        let waited = unsafe { driver::stream_synchronize(through) };
-        let emptied = context.stopped(waited).and(context.answer(copied));
-        // SAFETY: created above, waited for, and destroyed once.
-        let destroyed = unsafe { driver::stream_destroy(through) };
-        emptied.and(quiet(context, context.answer(destroyed)))
+        aside(context, |through| {
+            // SAFETY: both sides have the size that is said, and stay until the wait below.
+            let copied = unsafe { driver::copy_to_device(self.device, self.at(0), BLOCK_BYTES, through) };
+            // SAFETY: the stream is there until this returns.
+            let waited = unsafe { driver::stream_synchronize(through) };
+            context.stopped(waited).and(context.answer(copied))
+        })
     }
 
     fn slot(&self, slot: usize) -> u64 {
@@ -281,7 +272,7 @@ impl Records {
             let (block, collected) = {
                 let state = lock(&self.state);
                 if let Some(fault) = &state.kept {
-                    return Ok(Some(Fault { later: Vec::new(), ..(**fault).clone() }));
+                    return Ok(Some(fault.alone()));
                 }
                 (state.block, state.collected)
             };

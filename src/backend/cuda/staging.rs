@@ -163,8 +163,7 @@ impl Staging {
     pub(super) fn clear(&self, context: &Context) {
         let blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(blocks) = blocks
-            && context.is_usable()
-            && context.make_current().is_ok()
+            && context.takes_back()
         {
             blocks.close(context);
         }

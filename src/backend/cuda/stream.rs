@@ -237,16 +237,10 @@ impl Streams {
         if running.is_empty() {
             return Ok(None);
         }
-        let mut through = ptr::null_mut();
-        // SAFETY: `through` is a place for the answer; the context is current.
-        let created = unsafe { driver::stream_create(&mut through, NON_BLOCKING) };
-        context.answer(created)?;
-        let peeked = |stream: &Arc<Stream>| stream.records.peek(through, context).transpose();
-        let found = running.iter().find_map(peeked).transpose();
-        // SAFETY: created above, and destroyed once; nothing is queued on it that was not waited for.
-        let destroyed = unsafe { driver::stream_destroy(through) };
-        quiet(context, context.answer(destroyed))?;
-        found
+        aside(context, |through| {
+            let peeked = |stream: &Arc<Stream>| stream.records.peek(through, context).transpose();
+            running.iter().find_map(peeked).transpose()
+        })
     }
 
     /// The launches that may have made a fault which a wait for the stream met: its own come first, but any stream's
@@ -266,6 +260,18 @@ impl Streams {
     pub(super) fn clear(&self) {
         self.lock().clear();
     }
+}
+
+/// Does something by way of a stream of its own, which waits for no other. `work` waits for what it queues on it.
+pub(super) fn aside<T>(context: &Context, work: impl FnOnce(StreamHandle) -> Answer<T>) -> Answer<T> {
+    let mut through = ptr::null_mut();
+    // SAFETY: `through` is a place for the answer; the context is current.
+    let created = unsafe { driver::stream_create(&mut through, NON_BLOCKING) };
+    context.answer(created)?;
+    let done = work(through);
+    // SAFETY: created above, and destroyed once; nothing is queued on it that was not waited for.
+    let destroyed = unsafe { driver::stream_destroy(through) };
+    done.and_then(|done| quiet(context, context.answer(destroyed)).map(|()| done))
 }
 
 /// The launches of these streams that nobody has waited for; only unchecked ones, if there are such and all are remembered.

@@ -266,8 +266,7 @@ impl Backend for HostBackend {
             Err(TryLockError::WouldBlock) => return Ok(None),
         };
         context.alive()?;
-        let kept = context.kept_fault().cloned();
-        Ok(kept.map(|fault| Fault { later: Vec::new(), ..fault }))
+        Ok(context.kept_fault().map(Fault::alone))
     }
 
     fn ownership(&self) -> Ownership {
