@@ -204,13 +204,13 @@ impl Core {
         let here = Location::caller();
         let streams = self.ledger().streams();
         let mut errors = Errors::default();
-        // what this answers, the last wait says
-        let _ = self.shared.backend.make_current();
+        let current = self.shared.backend.make_current();
         for stream in streams.into_iter().filter(|&stream| stream != self.stream) {
             errors.add(self.wait_quietly(stream), here);
         }
         errors.extend(self.wait_at(self.stream, here));
-        errors.into_result()
+        errors.into_result()?;
+        current.map_err(|kind| Error::at(kind, here))
     }
 
     /// Ends a stream that was waited for.
