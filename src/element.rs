@@ -15,9 +15,18 @@ use bytemuck::Pod;
 /// Implemented for the integers, `f32`, `f64` and arrays `[T; N]` of them; with the features `half` and `num-complex`
 /// for `half::{f16, bf16}` and `num_complex::Complex`. A type of your own that is `Pod` becomes an element by
 /// `impl scoped_gpu::Element for Particle {}`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of device memory",
+    label = "every bit pattern of an element is a value, and it has no padding and no pointers",
+    note = "elements are integers, `f32`, `f64`, arrays of them, and types for which you write `impl Element`, which are `bytemuck::Pod`; for `bool` take `u8`"
+)]
 pub trait Element: Pod + Send + Sync {}
 
 /// A number that a kernel takes by value, as one `.param` of its own width.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no number that a kernel takes by value",
+    note = "those are the integers, `f32`, `f64`, and with their features `half::f16` and `half::bf16`"
+)]
 pub trait Scalar: Element {
     /// Whether PTX calls it an integer or a float; the width is the type's size.
     const KIND: ScalarKind;

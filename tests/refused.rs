@@ -46,6 +46,7 @@ const CLAUSES: &[(&str, &str)] = &[
     ("a launch with too few arguments", "a07_too_few_arguments"),
     ("a launch with too many arguments", "a07_too_many_arguments"),
     ("a launch with a wrong mutability", "a07_wrong_mutability"),
+    ("a host slice, or no tuple, in a signature", "a07_slice_in_a_signature"),
     ("a module after its scope", "a08_module_after_its_scope"),
     ("a kernel after its scope", "a08_kernel_after_its_scope"),
     ("elements of `bool`", "a09_bool_elements"),

@@ -27,10 +27,21 @@ use crate::ptx::signature::KernelSignature;
 ///
 /// Only this crate says what fits: the sealed trait carries context and parameter too, so that nobody can declare, for a
 /// parameter type of their own, that another context's array fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no argument for a kernel's parameter `{P}`",
+    label = "the kernel takes `{P}` here",
+    note = "`Read<T>` takes `&x`, `Write<T>` and `ReadWrite<T>` take `&mut x`, where `x` is an array of `T` or a view into one",
+    note = "a number is passed as the type that the kernel's signature names, such as `n as u32`"
+)]
 pub trait Argument<'ctx, P>: sealed::Bind<'ctx, P> {}
 
 /// The arguments of a launch: a tuple with one [`Argument`] for each parameter of `S`; for
 /// [`Dynamic`](crate::Dynamic), a `Vec` of [`DynamicArgument`](crate::DynamicArgument)s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no arguments for a kernel that takes `{S}`",
+    label = "the kernel takes `{S}`",
+    note = "arguments are a tuple with one for each parameter, in their order; one alone is `(x,)`"
+)]
 pub trait Arguments<'ctx, S>: sealed::BindAll<'ctx, S> {}
 
 /// Fills in a launch: its parameter block and buffers, and which allocations those are.
@@ -120,6 +131,7 @@ macro_rules! passed {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($life,)* 'ctx, T: Element> Argument<'ctx, Read<T>> for $kind {}
     )+};
 }
@@ -151,6 +163,7 @@ macro_rules! passed_mutably {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($life,)* 'ctx, T: Element> Argument<'ctx, $parameter<T>> for $kind {}
     };
 }

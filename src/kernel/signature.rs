@@ -30,6 +30,11 @@ pub struct Write<T>(PhantomData<fn() -> T>);
 pub struct ReadWrite<T>(PhantomData<fn() -> T>);
 
 /// A type that can stand in a [`Signature`]: a [`Scalar`], [`Read`], [`Write`] or [`ReadWrite`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no parameter of a kernel",
+    label = "neither a number nor `Read<T>`, `Write<T>`, `ReadWrite<T>`",
+    note = "a pointer of the PTX is `Read<T>`, `Write<T>` or `ReadWrite<T>`; the array itself is named at the launch"
+)]
 pub trait Parameter: sealed::Sealed + 'static {
     #[doc(hidden)]
     fn declaration() -> Declaration;
@@ -51,6 +56,7 @@ pub struct Declaration {
 
 impl<T: Scalar> sealed::Sealed for T {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Parameter for T {
     fn declaration() -> Declaration {
         Declaration {
@@ -66,6 +72,7 @@ macro_rules! pointer {
     ($($name:ident)+) => {$(
         impl<T> sealed::Sealed for $name<T> {}
 
+        #[diagnostic::do_not_recommend]
         impl<T: Element> Parameter for $name<T> {
             fn declaration() -> Declaration {
                 Declaration {
@@ -125,6 +132,11 @@ impl Declaration {
 /// fn takes_a_signature<S: Signature>() {}
 /// takes_a_signature::<Saxpy>();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no signature of a kernel",
+    label = "no tuple of at most sixteen parameters",
+    note = "such as `(Read<f32>, ReadWrite<f32>, u32)`; a kernel of one parameter has `(u32,)`, one of none `()`"
+)]
 pub trait Signature: 'static {
     /// What it declares; `None`: anything, compared when it is launched.
     #[doc(hidden)]

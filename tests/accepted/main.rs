@@ -50,6 +50,7 @@ programs! {
     a06_host_slice_dropped
     a06_host_slice_moved
     a06_host_slice_read_before_its_copy
+    a07_slice_in_a_signature
     a07_too_few_arguments
     a07_too_many_arguments
     a07_wrong_element_type
