@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use cust::context::Context as Primary;
+use cust::sys::CUstreamCaptureMode as CaptureMode;
 use scoped_gpu::{
     Device, ErrorKind, Kernel, Launch, Linear, ReadWrite, Rect, Reset, Stream, kernels, linear, pitched,
     zeros,
@@ -235,6 +236,104 @@ fn large_copies_without_page_locked_memory() -> Result<()> {
         })
     })?;
     ensure!(back.iter().all(|&x| x == 7));
+    Ok(())
+}
+
+/// A graph that is captured on a stream of the primary context, which is current.
+struct Capture(cust::sys::CUstream);
+
+/// The modes in which a graph is captured.
+const MODES: [CaptureMode; 3] = [
+    CaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL,
+    CaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
+];
+
+impl Capture {
+    fn begin(mode: CaptureMode) -> Self {
+        let mut stream = std::ptr::null_mut();
+        // SAFETY: `stream` is a place for the answer. 1: it does not wait for the NULL stream.
+        let created = unsafe { cust::sys::cuStreamCreate(&mut stream, 1) };
+        // SAFETY: the stream was made just now.
+        let begun = unsafe { cust::sys::cuStreamBeginCapture_v2(stream, mode) };
+        assert_eq!([created, begun], [cust::sys::CUresult::CUDA_SUCCESS; 2]);
+        Self(stream)
+    }
+
+    /// Ends it; whether nothing has disturbed it.
+    fn end(self) -> Result<bool> {
+        let mut graph = std::ptr::null_mut();
+        // SAFETY: the stream is live, `graph` is a place for the answer.
+        let ended = unsafe { cust::sys::cuStreamEndCapture(self.0, &mut graph) };
+        // SAFETY: nothing uses the stream.
+        let destroyed = unsafe { cust::sys::cuStreamDestroy_v2(self.0) };
+        ensure!(destroyed == cust::sys::CUresult::CUDA_SUCCESS, "{destroyed:?}");
+        if ended == cust::sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED {
+            return Ok(false);
+        }
+        ensure!(ended == cust::sys::CUresult::CUDA_SUCCESS, "{ended:?}");
+        // SAFETY: the capture made the graph, and nobody else knows it.
+        let destroyed = unsafe { cust::sys::cuGraphDestroy(graph) };
+        ensure!(destroyed == cust::sys::CUresult::CUDA_SUCCESS, "{destroyed:?}");
+        Ok(true)
+    }
+}
+
+/// While a graph is captured in the primary context, in whichever mode and on this thread or another, a scope there does all
+/// that a scope does. Only a capture that forbids calls may be disturbed.
+#[test]
+fn a_scope_beside_a_capture() -> Result<()> {
+    let _turn = PRIMARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let shared = Device::cuda_primary(0)?;
+    let work = || -> Result<()> {
+        let host: Vec<f32> = (0..3000_u16).map(f32::from).collect();
+        shared.scope(|ctx| {
+            let scale: Kernel<'_, Scale> = ctx.module(kernels::SCALE)?.kernel("scale")?;
+            ctx.alloc(
+                (linear(&host), zeros::<f32>(host.len()), pitched::<u8>(5, 7)),
+                |(mut x, mut y, mut bytes)| {
+                    bytes.fill(3)?;
+                    ctx.streams(|s| {
+                        let (one, two) = (s.stream()?, s.stream()?);
+                        one.launch(&scale, Launch::cover(host.len()), (&mut x, 2.0, host.len() as u32))?;
+                        let event = one.record()?;
+                        two.wait_for(&event)?;
+                        while !event.is_done()? {
+                            std::thread::yield_now();
+                        }
+                        two.call(|| std::thread::sleep(Duration::from_millis(1)))?;
+                        two.synchronize()?;
+                        anyhow::Ok(())
+                    })?;
+                    y.copy_from(&x)?;
+                    ensure!(y.to_vec()?.iter().zip(&host).all(|(y, x)| *y == 2.0 * x));
+                    let buffer = ctx.buffer::<u64>(1 << 20)?;
+                    drop(buffer);
+                    ensure!(bytes.to_vec()? == [3; 35] && ctx.memory_info()?.free > 0);
+                    Ok(())
+                },
+            )
+        })
+    };
+    work()?;
+    let _current = Primary::new(cust::device::Device::get_device(0)?)?;
+    for mode in MODES {
+        for same_thread in [true, false] {
+            let capture = Capture::begin(mode);
+            let done = match same_thread {
+                true => work(),
+                false => std::thread::scope(|threads| threads.spawn(work).join().expect("no panic")),
+            };
+            let which = || format!("{mode:?}, the scope on the same thread: {same_thread}");
+            done.with_context(which)?;
+            let forbids = match mode {
+                CaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL => true,
+                CaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL => same_thread,
+                CaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED => false,
+            };
+            ensure!(capture.end().with_context(which)? || forbids, "{}", which());
+        }
+    }
     Ok(())
 }
 

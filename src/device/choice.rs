@@ -45,9 +45,9 @@ impl Device {
     /// [`reset`](Self::reset) answers an error on such a device, since it would harm the others:
     /// [`reset_primary`](Self::reset_primary) is `unsafe`.
     ///
-    /// While a graph is captured in this context, the driver refuses waits that the capture's mode forbids, on other threads
-    /// too in the global mode; a refused wait of this crate ends the process, since memory may still be in use. Capture in
-    /// `CU_STREAM_CAPTURE_MODE_RELAXED`, or not beside a scope.
+    /// While somebody captures a graph in this context, the driver may forbid a scope's calls, on other threads too if the
+    /// capture is in the global mode. They are made again in the relaxed mode of their thread, so the scope goes on; the
+    /// capture may be invalid then, which its end says. A capture in `CU_STREAM_CAPTURE_MODE_RELAXED` forbids nothing.
     ///
     /// # Errors
     /// As for [`cuda`](Self::cuda).

@@ -43,7 +43,8 @@ fn documentation(source: &Source, name: &str) -> Option<String> {
     };
     let lines: Vec<_> = source.text.lines().collect();
     let at = lines.iter().position(|line| is_definition(line))?;
-    let above = lines[..at].iter().rev().take_while(|line| line.starts_with("///") || line.starts_with("#["));
+    // attributes may take several lines
+    let above = lines[..at].iter().rev().take_while(|line| !line.is_empty());
     let mut page: String = above.map(|line| format!("{line}\n")).collect();
     for (start, _) in source.text.match_indices(&format!("\nimpl {name} {{")) {
         page.push_str(braced(&source.text[start..]));

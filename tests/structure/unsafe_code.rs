@@ -7,6 +7,7 @@ use super::source::{Source, below, line, sources};
 /// Files that may contain `unsafe`, tests beside them not counted, with the number of their `unsafe` blocks and implementations.
 const ALLOWED: &[(&str, usize)] = &[
     ("backend/cuda/call.rs", 3),
+    ("backend/cuda/capture.rs", 1),
     ("backend/cuda/context.rs", 11),
     ("backend/cuda/driver.rs", 1),
     ("backend/cuda/fill.rs", 15),
@@ -40,7 +41,7 @@ const ALLOWED: &[(&str, usize)] = &[
 ];
 
 /// The same for the stand-in of the driver: what C programs pass, and its calls of the host device.
-const ALLOWED_IN_SHIM: &[(&str, usize)] = &[("backend_calls.rs", 5), ("raw.rs", 18)];
+const ALLOWED_IN_SHIM: &[(&str, usize)] = &[("backend_calls.rs", 5), ("raw.rs", 19)];
 
 /// Offsets of `unsafe { … }` and `unsafe impl`, which assert something; `unsafe fn` only asks for it.
 fn assertions(code: &str) -> Vec<usize> {

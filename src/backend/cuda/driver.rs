@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use cust::sys;
 
-use super::codes;
+use super::{capture, codes};
 
 pub(super) use sys::{
     CUDA_MEMCPY2D_v2 as Memcpy2d, CUDA_MEMCPY3D_v2 as Memcpy3d, CUcontext as ContextHandle,
@@ -33,6 +33,13 @@ impl Failure {
 /// What a driver call answers.
 pub(super) type Driver<T> = Result<T, Failure>;
 
+/// What a call answers that was not done at once: it is made again beside a capture that forbids it.
+#[cold]
+fn not_at_once(call: &'static str, code: c_int, again: impl Fn() -> c_int) -> Driver<()> {
+    let code = if code == capture::FORBIDS { capture::beside(again) } else { code };
+    if code == 0 { Ok(()) } else { Err(Failure { call, code }) }
+}
+
 macro_rules! driver {
     ($($(#[$doc:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),* $(,)?);)+) => {
         mod symbols {
@@ -49,10 +56,11 @@ macro_rules! driver {
             /// Handles are live, pointers are valid for what the driver reads and writes, as the driver's reference
             /// demands for this function.
             pub(super) unsafe fn $name($($argument: $type),*) -> Driver<()> {
-                // SAFETY: this function's caller vouches for the arguments.
-                match unsafe { symbols::$symbol($($argument),*) } {
+                // SAFETY: this function's caller vouches for the arguments, which a refused call has not used.
+                let call = || unsafe { symbols::$symbol($($argument),*) };
+                match call() {
                     0 => Ok(()),
-                    code => Err(Failure { call: stringify!($symbol), code }),
+                    code => not_at_once(stringify!($symbol), code, call),
                 }
             }
         )+
@@ -191,6 +199,11 @@ driver! {
 }
 
 unsafe extern "C" {
+    /// Puts this thread in another mode towards captures of graphs, and writes the one that it was in. Not above, since it
+    /// is what a call that is made again is made in.
+    #[link_name = "cuThreadExchangeStreamCaptureMode"]
+    pub(super) fn exchange_capture_mode(mode: *mut c_int) -> c_int;
+
     /// Registers functions that run around `fork` (POSIX).
     pub(super) fn pthread_atfork(
         prepare: Option<extern "C" fn()>,

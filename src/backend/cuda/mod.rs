@@ -6,6 +6,7 @@
 //! started; so every call is declared in `driver`, with an integer as result. Nothing here uses the NULL stream.
 
 mod call;
+mod capture;
 mod checked;
 mod codes;
 mod context;

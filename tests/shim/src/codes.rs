@@ -50,6 +50,7 @@ codes! {
     FILE_NOT_FOUND = 301, "the file cannot be read";
     OPERATING_SYSTEM = 304, "the operating system refused";
     INVALID_HANDLE = 400, "the handle names nothing of its kind";
+    ILLEGAL_STATE = 401, "the call does not fit the state of what it names";
     NOT_FOUND = 500, "the module has nothing of this name";
     NOT_READY = 600, "the work has not ended yet";
     ILLEGAL_ADDRESS = 700, "a kernel used memory that is not its own";
@@ -63,6 +64,9 @@ codes! {
     LAUNCH_FAILED = 719, "a kernel stopped itself";
     NOT_PERMITTED = 800, "a host function may not call the driver";
     NOT_SUPPORTED = 801, "this library does not do that";
+    STREAM_CAPTURE_UNSUPPORTED = 900, "a capture forbids this call";
+    STREAM_CAPTURE_INVALIDATED = 901, "a call that it forbids has ended the capture";
+    STREAM_CAPTURE_WRONG_THREAD = 908, "the capture was begun on another thread";
     UNKNOWN = 999, "an error of this library";
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::backend::host::{HostBackend, HostOptions};
+use crate::capture;
 use crate::codes::{Answer, Code};
 use crate::event::Event;
 use crate::handle::Handle;
@@ -93,8 +94,11 @@ impl Context {
         streams.chain([Arc::clone(&self.null_stream)]).collect()
     }
 
-    /// The stream that a call of this context names. One of another context is refused.
+    /// The stream that a call of this context names. One of another context is refused, and one that is captured.
     pub fn stream(&self, handle: Handle) -> Answer<Arc<Stream>> {
+        if capture::status(handle) != capture::NONE {
+            return Err(Code::NOT_SUPPORTED);
+        }
         match handle {
             Handle::NULL | Handle::LEGACY_STREAM | Handle::PER_THREAD_STREAM => {
                 Ok(Arc::clone(&self.null_stream))

@@ -30,6 +30,7 @@ shared! {
 
 mod backend_calls;
 mod calls;
+mod capture;
 mod codes;
 mod context;
 mod event;

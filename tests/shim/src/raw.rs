@@ -1,7 +1,8 @@
 //! The caller's pointers. Each type here is a parameter of an exported function; its values are made only by a C
 //! caller, who owes what the driver's documentation says of the parameter. The invariants, relied upon by number:
 //!
-//! * **R1** An [`Out`] is null or valid for one write until the call returns, an [`In`] likewise for one read.
+//! * **R1** An [`Out`] is null or valid for one write until the call returns, an [`In`] likewise for one read, an
+//!   [`InOut`] for both.
 //! * **R2** A [`Text`] is null or a string that ends with NUL, unchanged until the call returns; so is an [`Image`]
 //!   that does not begin like compiled code.
 //! * **R3** [`Parameters`] are null or point to one pointer for each parameter of the launched kernel, each to a value
@@ -56,7 +57,19 @@ impl<T: Plain> In<T> {
     }
 }
 
-/// A structure of integers, in which every bit pattern is a value.
+/// A value that the caller passes by its address, and a result that goes to the same place.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct InOut<T>(*mut T);
+
+impl<T: Plain> InOut<T> {
+    /// The place to read and the one to write.
+    pub fn split(self) -> (In<T>, Out<T>) {
+        (In(self.0), Out(self.0))
+    }
+}
+
+/// A structure of integers, or one, in which every bit pattern is a value.
 ///
 /// # Safety
 /// It has only such fields.
@@ -381,6 +394,9 @@ pub struct Copy3d {
 
 // SAFETY: integers only.
 unsafe impl Plain for Copy3d {}
+
+// SAFETY: an integer.
+unsafe impl Plain for c_int {}
 
 // the sizes that `cuda.h` gives on a 64-bit system
 const _: () = assert!(size_of::<Copy2d>() == 128 && size_of::<Copy3d>() == 200 && size_of::<c_int>() == 4);

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
+use crate::capture;
 use crate::codes::{Answer, Code};
 use crate::handle::Handle;
 use crate::process::{self, current, device, initialised, lock, ready, with_stack};
@@ -62,6 +63,7 @@ driver! {
     }
 
     fn cuCtxSynchronize() {
+        capture::beside()?;
         current()?.synchronize();
         ready()
     }

@@ -3,6 +3,7 @@
 use std::ffi::c_uint;
 use std::sync::Arc;
 
+use crate::capture;
 use crate::codes::Code;
 use crate::context::{self, Object};
 use crate::event::Event;
@@ -17,6 +18,7 @@ const KNOWN: c_uint = 1 | DISABLE_TIMING;
 
 driver! {
     fn cuEventCreate(handle: Out<Handle>, flags: c_uint) {
+        capture::beside()?;
         let context = current()?;
         if flags & !KNOWN != 0 {
             return Err(Code::INVALID_VALUE);
@@ -25,6 +27,7 @@ driver! {
     }
 
     fn cuEventDestroy_v2(handle: Handle) {
+        capture::beside()?;
         current()?;
         let (context, _) = context::event(handle)?;
         context.remove(handle);
@@ -42,6 +45,7 @@ driver! {
     }
 
     fn cuEventSynchronize(handle: Handle) {
+        capture::beside()?;
         current()?;
         if let Some(point) = context::event(handle)?.1.point() {
             point.wait();
@@ -50,6 +54,7 @@ driver! {
     }
 
     fn cuEventQuery(handle: Handle) {
+        capture::beside()?;
         current()?;
         match context::event(handle)?.1.point() {
             Some(point) if !point.is_reached() => Err(Code::NOT_READY),
@@ -58,6 +63,7 @@ driver! {
     }
 
     fn cuEventElapsedTime(milliseconds: Out<f32>, from: Handle, to: Handle) {
+        capture::beside()?;
         current()?;
         let (from, to) = (context::event(from)?.1, context::event(to)?.1);
         milliseconds.set(from.elapsed(&to)?)

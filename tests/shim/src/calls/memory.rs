@@ -4,6 +4,7 @@ use std::ffi::c_uint;
 
 use crate::backend::Backend;
 use crate::backend_calls;
+use crate::capture;
 use crate::codes::{self, Answer, Code};
 use crate::context::Context;
 use crate::process::{self, current, lock, pinned_limit, ready};
@@ -14,12 +15,14 @@ const HOST_FLAGS: c_uint = 7;
 
 driver! {
     fn cuMemAlloc_v2(address: Out<u64>, bytes: usize) {
+        capture::beside()?;
         let context = current()?;
         address.set(allocate(&context, bytes)?)
     }
 
     /// Rows begin as far apart as on a GPU.
     fn cuMemAllocPitch_v2(address: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: c_uint) {
+        capture::beside()?;
         let context = current()?;
         if width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
             return Err(Code::INVALID_VALUE);
@@ -32,6 +35,7 @@ driver! {
 
     /// Waits for everything that the context has queued, as the driver does.
     fn cuMemFree_v2(address: u64) {
+        capture::beside()?;
         let context = current()?;
         if address == 0 {
             return Ok(());
@@ -45,6 +49,7 @@ driver! {
     }
 
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
+        capture::beside()?;
         let context = current()?;
         free.set(lock(&context.memory).free_bytes() as usize)?;
         total.set(context.backend.info().memory as usize)
@@ -59,15 +64,18 @@ driver! {
     }
 
     fn cuMemHostAlloc(pointer: Out<HostMemory>, bytes: usize, flags: c_uint) {
+        capture::beside()?;
         pinned(&pointer, bytes, flags)
     }
 
     fn cuMemAllocHost_v2(pointer: Out<HostMemory>, bytes: usize) {
+        capture::beside()?;
         pinned(&pointer, bytes, 0)
     }
 
     /// Of whichever context: pinned memory is the process's.
     fn cuMemFreeHost(pointer: HostMemory) {
+        capture::beside()?;
         current()?;
         for context in process::contexts() {
             let block = lock(&context.memory).remove_pinned(pointer.address());

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::backend::Backend;
+use crate::capture;
 use crate::codes::{self, Answer, Code};
 use crate::context::{self, Object};
 use crate::handle::Handle;
@@ -18,6 +19,7 @@ const ERROR_LOG: c_uint = 5;
 
 driver! {
     fn cuModuleLoadData(handle: Out<Handle>, image: Image) {
+        capture::beside()?;
         load(&handle, image.ptx(), &Options::NONE)
     }
 
@@ -28,6 +30,7 @@ driver! {
         names: OptionNames,
         values: OptionValues,
     ) {
+        capture::beside()?;
         load(&handle, image.ptx(), &Options::new(count, names, values)?)
     }
 
@@ -40,6 +43,7 @@ driver! {
 
     /// Waits for everything that the context has queued.
     fn cuModuleUnload(handle: Handle) {
+        capture::beside()?;
         current()?;
         let (context, module) = context::module(handle)?;
         context.synchronize();

@@ -3,27 +3,33 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
+use crate::capture;
 use crate::codes::{Answer, Code};
 use crate::context::{self, Object};
 use crate::handle::Handle;
 use crate::process::{current, ready};
-use crate::raw::{HostFunction, Out, UserData};
+use crate::raw::{HostFunction, InOut, Out, UserData};
 use crate::stream::{Operation, Stream};
 
 /// `CU_STREAM_NON_BLOCKING`, the one flag of a stream.
 const NON_BLOCKING: c_uint = 1;
+/// What a capture makes.
+const EMPTY_GRAPH: Handle = Handle(8);
 
 driver! {
     fn cuStreamCreate(handle: Out<Handle>, flags: c_uint) {
+        capture::beside()?;
         create(&handle, flags, 0)
     }
 
     fn cuStreamCreateWithPriority(handle: Out<Handle>, flags: c_uint, priority: c_int) {
+        capture::beside()?;
         create(&handle, flags, priority)
     }
 
     /// What is queued runs to its end.
     fn cuStreamDestroy_v2(handle: Handle) {
+        capture::beside()?;
         current()?;
         let (context, stream) = context::stream(handle)?;
         context.remove(handle);
@@ -32,11 +38,13 @@ driver! {
     }
 
     fn cuStreamSynchronize(handle: Handle) {
+        capture::beside()?;
         stream(handle)?.end().wait();
         ready()
     }
 
     fn cuStreamQuery(handle: Handle) {
+        capture::beside()?;
         if stream(handle)?.end().is_reached() { ready() } else { Err(Code::NOT_READY) }
     }
 
@@ -51,6 +59,37 @@ driver! {
             Some(point) => context.queue(&stream, Operation::Wait(point)).map(drop),
             None => Ok(()),
         }
+    }
+
+    fn cuStreamBeginCapture_v2(handle: Handle, mode: c_int) {
+        current()?;
+        // the NULL stream, which is none of these, is not captured
+        context::stream(handle)?;
+        capture::begin(handle, mode)
+    }
+
+    /// The graph is an empty one.
+    fn cuStreamEndCapture(handle: Handle, graph: Out<Handle>) {
+        context::stream(handle)?;
+        let ended = capture::end(handle);
+        graph.set(if ended.is_ok() { EMPTY_GRAPH } else { Handle::NULL })?;
+        ended
+    }
+
+    fn cuStreamIsCapturing(handle: Handle, status: Out<c_int>) {
+        context::stream(handle)?;
+        status.set(capture::status(handle))
+    }
+
+    fn cuThreadExchangeStreamCaptureMode(mode: InOut<c_int>) {
+        ready()?;
+        let (wanted, before) = mode.split();
+        before.set(capture::exchange(wanted.get()?)?)
+    }
+
+    fn cuGraphDestroy(graph: Handle) {
+        ready()?;
+        if graph == EMPTY_GRAPH { Ok(()) } else { Err(Code::INVALID_VALUE) }
     }
 
     fn cuStreamGetFlags(handle: Handle, flags: Out<c_uint>) {

@@ -16,7 +16,7 @@ unsupported! {
     cuCtxDisablePeerAccess cuCtxGetCacheConfig cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxSetLimit
     cuDestroyExternalMemory cuExternalMemoryGetMappedBuffer cuImportExternalMemory
     cuDeviceGetDefaultMemPool cuDeviceGetMemPool cuDeviceSetMemPool cuDeviceGetP2PAttribute
-    cuGraphAddKernelNode_v2 cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint cuGraphDestroy cuGraphExecDestroy
+    cuGraphAddKernelNode_v2 cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint cuGraphExecDestroy
     cuGraphGetEdges cuGraphGetNodes cuGraphInstantiate cuGraphInstantiate_v2 cuGraphKernelNodeGetParams
     cuGraphLaunch cuGraphNodeGetType cuGraphUpload
     cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
@@ -28,8 +28,7 @@ unsupported! {
     cuOccupancyAvailableDynamicSMemPerBlock cuOccupancyMaxActiveBlocksPerMultiprocessor
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cuOccupancyMaxPotentialBlockSize
     cuPointerGetAttribute cuPointerGetAttributes cuLaunchCooperativeKernel cuLaunchKernelEx
-    cuStreamAddCallback cuStreamAttachMemAsync cuStreamBeginCapture_v2 cuStreamEndCapture cuStreamGetCtx
-    cuStreamIsCapturing
+    cuStreamAddCallback cuStreamAttachMemAsync cuStreamGetCtx
     cuSurfObjectCreate cuSurfObjectDestroy cuSurfObjectGetResourceDesc
     cuTexObjectCreate cuTexObjectDestroy cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc
     cuTexObjectGetTextureDesc

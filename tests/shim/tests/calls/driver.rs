@@ -57,6 +57,11 @@ calls! {
     stream_synchronize = "cuStreamSynchronize" (stream: Handle);
     stream_query = "cuStreamQuery" (stream: Handle);
     stream_wait = "cuStreamWaitEvent" (stream: Handle, event: Handle, flags: c_uint);
+    begin_capture = "cuStreamBeginCapture_v2" (stream: Handle, mode: c_int);
+    end_capture = "cuStreamEndCapture" (stream: Handle, graph: &mut Handle);
+    is_capturing = "cuStreamIsCapturing" (stream: Handle, status: &mut c_int);
+    exchange_capture_mode = "cuThreadExchangeStreamCaptureMode" (mode: &mut c_int);
+    graph_destroy = "cuGraphDestroy" (graph: Handle);
     host_function = "cuLaunchHostFunc" (stream: Handle, function: extern "C" fn(*mut c_void), data: *mut c_void);
     event_create = "cuEventCreate" (event: &mut Handle, flags: c_uint);
     event_destroy = "cuEventDestroy_v2" (event: Handle);

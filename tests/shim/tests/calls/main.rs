@@ -1,6 +1,7 @@
 //! What a program meets that loads this library as its CUDA driver. With `SCOPED_GPU_SHIM_LIBRARY` the same
 //! expectations are held against a GPU's driver.
 
+mod captures;
 mod driver;
 mod faults;
 mod memory;
