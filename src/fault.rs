@@ -231,6 +231,13 @@ impl NearBuffer {
         }
     }
 
+    /// Of what a launch was given, what an access near address 0 was meant for: the one empty array. Empty arrays lie at
+    /// address 0; of several, nothing says which.
+    pub(crate) fn empty(given: impl Iterator<Item = Self>, access: &Access) -> Option<Self> {
+        let mut empty = given.filter(|near| near.bytes == 0 && near.offset == i128::from(access.address));
+        empty.next().filter(|_| empty.next().is_none())
+    }
+
     fn describe(&self, access: &Access) -> String {
         let Self { name, bytes, offset, .. } = self;
         let end = offset + i128::from(access.bytes);
@@ -246,6 +253,9 @@ impl NearBuffer {
             format!("at byte {offset}")
         };
         match self.argument {
+            Some(index) if *bytes == 0 => {
+                format!("buffer `{name}` (argument {index}) is empty: the access {place}")
+            }
             Some(index) => format!("buffer `{name}` (argument {index}, {bytes} bytes): the access {place}"),
             None => format!("`{name}` ({bytes} bytes): the access {place}"),
         }

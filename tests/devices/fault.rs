@@ -272,6 +272,14 @@ fn beside_an_array_without_elements(case: &mut Case) -> Result<()> {
                 let error = ctx.synchronize().expect_err("there is nothing to store to");
                 let fault = fault_of(&error)?;
                 assert!(fault.contained && fault.kernel == "store", "{offset}: {error}");
+                if offset >= 0 {
+                    let near = fault.buffer.as_ref().map(|near| (near.argument, near.bytes));
+                    assert_eq!(near, Some((Some(0), 0)), "{offset}: {error}");
+                    assert!(
+                        error.to_string().contains("(argument 0) is empty: the access begins"),
+                        "{error}"
+                    );
+                }
             }
             assert_eq!(other.to_vec()?, [7; 4]);
             Ok(())

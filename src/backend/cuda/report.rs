@@ -127,7 +127,7 @@ impl Checked {
         };
         match place.buffer {
             Some(parameter) => self.buffers.iter().find(|buffer| buffer.argument == parameter).map(near),
-            None if access.address < NULL_LIMIT => None,
+            None if access.address < NULL_LIMIT => NearBuffer::empty(self.buffers.iter().map(near), access),
             None => self.buffers.iter().map(near).min_by_key(|near| near.distance(access.bytes)),
         }
     }

@@ -59,9 +59,6 @@ fn nearest(memory: &Memory, request: &LaunchRequest, access: &Access) -> Option<
     }
     let address = access.address;
     let slot = slot_of(address);
-    if slot < FIRST_SLOT {
-        return None;
-    }
     let program = &request.instance.program;
     let kernel = program.module.functions.get(request.kernel.0 as usize)?;
     let offset = |start: u64| i128::from(address) - i128::from(start);
@@ -74,6 +71,9 @@ fn nearest(memory: &Memory, request: &LaunchRequest, access: &Access) -> Option<
             offset: offset(buffer.address),
         }
     });
+    if slot < FIRST_SLOT {
+        return NearBuffer::empty(buffers, access);
+    }
     let variables =
         program.module.variables.iter().zip(&request.instance.variables).filter_map(|(variable, place)| {
             let (start, len) = (*place)?;
