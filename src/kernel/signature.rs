@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use smallvec::SmallVec;
 
 use crate::element::{Element, Scalar, ScalarKind};
+use crate::ptx::ast::Type;
 use crate::ptx::signature::{KernelParameter, KernelSignature, ParameterKind};
 
 /// A parameter of a kernel: a pointer to elements that it only reads.
@@ -106,20 +107,35 @@ impl Declaration {
 
     /// Whether the PTX parameter can take it; the reason if not.
     fn mismatch(&self, parameter: &KernelParameter) -> Option<String> {
-        let size = parameter.size as usize;
+        let (kind, size) = (parameter.kind, parameter.size as usize);
+        if self.pointee.is_some() && has_narrow_addresses(parameter) {
+            return Some(format!(
+                "`{kind}` there, `{self}` here, and addresses of 32 bits: `.address_size 64` is missing"
+            ));
+        }
         if size != self.size {
-            return Some(format!("{size} bytes there, {} here", self.size));
+            return Some(format!("`{kind}` of {size} bytes there, `{self}` of {} here", self.size));
         }
-        match (self.pointee.is_some(), parameter.kind) {
-            (true, kind) if !kind.may_be_pointer() => Some("a pointer here, not there".to_owned()),
-            (false, ParameterKind::Pointer { .. }) => Some("a pointer there, not here".to_owned()),
-            (false, ParameterKind::Float(_)) if !self.float => Some("a float there, not here".to_owned()),
-            (false, ParameterKind::Integer(_)) if self.float => Some("a float here, not there".to_owned()),
+        let differ = match (self.pointee.is_some(), kind) {
+            (true, kind) => !kind.may_be_pointer(),
+            (false, ParameterKind::Pointer { .. }) => true,
+            (false, ParameterKind::Float(_)) => !self.float,
+            (false, ParameterKind::Integer(_)) => self.float,
             (false, ParameterKind::Array(..) | ParameterKind::Handle(_)) => {
-                Some("by value there, which no scalar is".to_owned())
+                return Some(format!("`{kind}` by value there, which no scalar is"));
             }
-            _ => None,
-        }
+            _ => false,
+        };
+        differ.then(|| format!("`{kind}` there, `{self}` here"))
+    }
+}
+
+/// Whether this is a parameter of a module whose addresses have 32 bits, where a pointer is expected.
+fn has_narrow_addresses(parameter: &KernelParameter) -> bool {
+    match parameter.kind {
+        // an address's width makes it one that may be a pointer
+        ParameterKind::Integer(ty) => matches!(ty, Type::U64 | Type::B64),
+        kind => kind.may_be_pointer() && parameter.size == 4,
     }
 }
 
@@ -198,4 +214,52 @@ pub(crate) fn compare(declared: &[Declaration], ptx: &KernelSignature) -> Result
         "kernel `{}` does not take what is declared\n  declared: ({here})\n  PTX:      {ptx}{differences}",
         ptx.name
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::LoadedPtx;
+
+    /// What is wrong with this signature for a kernel with one parameter; nothing if it fits.
+    fn differences<S: Signature>(head: &str, parameter: &str) -> String {
+        let text = format!(
+            ".version 7.0\n.target sm_50\n{head}\n.visible .entry k(.param {parameter} p) {{ ret; }}"
+        );
+        let ptx = LoadedPtx::read("k.ptx", &text).expect("PTX");
+        let declared = S::declarations().expect("a tuple");
+        let compared = compare(&declared, ptx.kernel("k").expect("the kernel"));
+        compared
+            .err()
+            .map(|text| text.lines().last().unwrap_or_default().trim().to_owned())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn each_difference_says_what_is_on_either_side() {
+        const WIDE: &str = ".address_size 64";
+        for (found, expected) in [
+            (differences::<(Read<f32>,)>(WIDE, ".u64"), ""),
+            (differences::<(Read<f32>,)>(WIDE, ".u64 .ptr .global .align 4"), ""),
+            (differences::<(i32,)>(WIDE, ".u32"), ""),
+            (differences::<(f32,)>(WIDE, ".b32"), ""),
+            (differences::<(u32,)>(WIDE, ".f32"), "parameter 0 (`p`): `f32` there, `u32` here"),
+            (differences::<(f64,)>(WIDE, ".s64"), "parameter 0 (`p`): `s64` there, `f64` here"),
+            (differences::<(Read<f32>,)>(WIDE, ".f64"), "parameter 0 (`p`): `f64` there, `Read<f32>` here"),
+            (
+                differences::<(u64,)>(WIDE, ".u32"),
+                "parameter 0 (`p`): `u32` of 4 bytes there, `u64` of 8 here",
+            ),
+            (
+                differences::<(Read<f32>,)>("", ".u64"),
+                "parameter 0 (`p`): `u64` there, `Read<f32>` here, and addresses of 32 bits: `.address_size 64` is missing",
+            ),
+            (
+                differences::<(Read<f32>,)>("", ".u32"),
+                "parameter 0 (`p`): `u32` there, `Read<f32>` here, and addresses of 32 bits: `.address_size 64` is missing",
+            ),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
 }
