@@ -112,3 +112,73 @@ impl Calls {
         calls.iter().for_each(|call| call.end());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A function that the driver was not told of.
+    fn call(function: HostFunction) -> (Arc<Calls>, Arc<Call>) {
+        let all = Arc::new(Calls::default());
+        let state = Mutex::new(State::Queued(function));
+        let call = Arc::new(Call { number: 1, state, returned: Condvar::new(), all: Arc::clone(&all) });
+        lock(&all.0).by_number.insert(1, Arc::clone(&call));
+        (all, call)
+    }
+
+    /// Takes its time to go, as a closure does that gives back much.
+    struct Slow(Arc<AtomicBool>);
+
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            thread::sleep(Duration::from_millis(100));
+            self.0.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whoever ends a function that runs, or that somebody else ends, comes back when that is over.
+    #[test]
+    fn everybody_waits_for_a_function_to_be_over() {
+        for runs in [true, false] {
+            let gone = Arc::new(AtomicBool::new(false));
+            let slow = Slow(Arc::clone(&gone));
+            let (all, call) = call(Box::new(move || drop(slow)));
+            let first = if runs { Call::run } else { Call::end };
+            thread::scope(|threads| {
+                threads.spawn(|| first(&call));
+                while !matches!(*lock(&call.state), State::Running) {
+                    assert!(!gone.load(Ordering::Acquire), "it takes longer than this loop");
+                    thread::yield_now();
+                }
+                all.end();
+                assert!(gone.load(Ordering::Acquire), "runs: {runs}");
+            });
+            assert!(lock(&all.0).by_number.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_ended_function_does_not_run_and_what_it_holds_may_panic() {
+        struct Panics;
+        impl Drop for Panics {
+            fn drop(&mut self) {
+                std::panic::resume_unwind(Box::new("while it is given back"));
+            }
+        }
+        let ran = Arc::new(AtomicU32::new(0));
+        let (counts, panics) = (Arc::clone(&ran), Panics);
+        let (all, call) = call(Box::new(move || {
+            counts.fetch_add(1, Ordering::Relaxed);
+            std::mem::forget(panics);
+        }));
+        all.end();
+        all.end();
+        call.run();
+        assert_eq!((ran.load(Ordering::Relaxed), Arc::strong_count(&ran)), (0, 1));
+        assert!(lock(&all.0).by_number.is_empty());
+    }
+}
