@@ -3,10 +3,11 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use crate::codes::{Answer, Code};
+use crate::context::Context;
 use crate::handle::Handle;
 use crate::process::{current, lock};
 
@@ -75,22 +76,21 @@ pub fn status(stream: Handle) -> c_int {
     captures.iter().find(|capture| capture.stream == stream).map_or(NONE, |capture| capture.status)
 }
 
-/// What a call begins with that might disturb a capture: it is refused, and ends each capture of the current context that
-/// forbids it.
-pub fn beside() -> Answer {
-    let (mode, here, context) = (MODE.get(), std::thread::current().id(), current()?.serial);
+/// The current context, for a call that might disturb a capture: one that a capture in this context forbids is refused, and
+/// makes that capture invalid.
+pub fn beside() -> Answer<Arc<Context>> {
+    let (mode, here, context) = (MODE.get(), std::thread::current().id(), current()?);
     let forbids = |capture: &Capture| match mode {
         GLOBAL if capture.thread != here => capture.mode == GLOBAL,
         GLOBAL | THREAD_LOCAL => capture.thread == here && capture.mode != RELAXED,
         _ => false,
     };
-    let mut refused = Ok(());
-    let mut captures = lock(&CAPTURES);
-    for capture in
-        captures.iter_mut().filter(|capture| capture.stream.serial() == context && forbids(capture))
-    {
-        capture.status = INVALIDATED;
-        refused = Err(Code::STREAM_CAPTURE_UNSUPPORTED);
+    let mut refused = false;
+    for capture in lock(&CAPTURES).iter_mut() {
+        if capture.stream.serial() == context.serial && forbids(capture) {
+            capture.status = INVALIDATED;
+            refused = true;
+        }
     }
-    refused
+    if refused { Err(Code::STREAM_CAPTURE_UNSUPPORTED) } else { Ok(context) }
 }

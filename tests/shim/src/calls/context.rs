@@ -63,8 +63,7 @@ driver! {
     }
 
     fn cuCtxSynchronize() {
-        capture::beside()?;
-        current()?.synchronize();
+        capture::beside()?.synchronize();
         ready()
     }
 

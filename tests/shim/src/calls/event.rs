@@ -18,8 +18,7 @@ const KNOWN: c_uint = 1 | DISABLE_TIMING;
 
 driver! {
     fn cuEventCreate(handle: Out<Handle>, flags: c_uint) {
-        capture::beside()?;
-        let context = current()?;
+        let context = capture::beside()?;
         if flags & !KNOWN != 0 {
             return Err(Code::INVALID_VALUE);
         }
@@ -28,7 +27,6 @@ driver! {
 
     fn cuEventDestroy_v2(handle: Handle) {
         capture::beside()?;
-        current()?;
         let (context, _) = context::event(handle)?;
         context.remove(handle);
         Ok(())
@@ -46,7 +44,6 @@ driver! {
 
     fn cuEventSynchronize(handle: Handle) {
         capture::beside()?;
-        current()?;
         if let Some(point) = context::event(handle)?.1.point() {
             point.wait();
         }
@@ -55,7 +52,6 @@ driver! {
 
     fn cuEventQuery(handle: Handle) {
         capture::beside()?;
-        current()?;
         match context::event(handle)?.1.point() {
             Some(point) if !point.is_reached() => Err(Code::NOT_READY),
             _ => ready(),
@@ -64,7 +60,6 @@ driver! {
 
     fn cuEventElapsedTime(milliseconds: Out<f32>, from: Handle, to: Handle) {
         capture::beside()?;
-        current()?;
         let (from, to) = (context::event(from)?.1, context::event(to)?.1);
         milliseconds.set(from.elapsed(&to)?)
     }

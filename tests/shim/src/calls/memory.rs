@@ -15,15 +15,13 @@ const HOST_FLAGS: c_uint = 7;
 
 driver! {
     fn cuMemAlloc_v2(address: Out<u64>, bytes: usize) {
-        capture::beside()?;
-        let context = current()?;
+        let context = capture::beside()?;
         address.set(allocate(&context, bytes)?)
     }
 
     /// Rows begin as far apart as on a GPU.
     fn cuMemAllocPitch_v2(address: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: c_uint) {
-        capture::beside()?;
-        let context = current()?;
+        let context = capture::beside()?;
         if width == 0 || height == 0 || !matches!(element, 4 | 8 | 16) {
             return Err(Code::INVALID_VALUE);
         }
@@ -35,8 +33,7 @@ driver! {
 
     /// Waits for everything that the context has queued, as the driver does.
     fn cuMemFree_v2(address: u64) {
-        capture::beside()?;
-        let context = current()?;
+        let context = capture::beside()?;
         if address == 0 {
             return Ok(());
         }
@@ -49,8 +46,7 @@ driver! {
     }
 
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
-        capture::beside()?;
-        let context = current()?;
+        let context = capture::beside()?;
         free.set(lock(&context.memory).free_bytes() as usize)?;
         total.set(context.backend.info().memory as usize)
     }
@@ -64,19 +60,16 @@ driver! {
     }
 
     fn cuMemHostAlloc(pointer: Out<HostMemory>, bytes: usize, flags: c_uint) {
-        capture::beside()?;
         pinned(&pointer, bytes, flags)
     }
 
     fn cuMemAllocHost_v2(pointer: Out<HostMemory>, bytes: usize) {
-        capture::beside()?;
         pinned(&pointer, bytes, 0)
     }
 
     /// Of whichever context: pinned memory is the process's.
     fn cuMemFreeHost(pointer: HostMemory) {
         capture::beside()?;
-        current()?;
         for context in process::contexts() {
             let block = lock(&context.memory).remove_pinned(pointer.address());
             if let Some((block, bytes)) = block {
@@ -103,7 +96,7 @@ fn allocate(context: &Context, bytes: usize) -> Answer<u64> {
 }
 
 fn pinned(pointer: &Out<HostMemory>, bytes: usize, flags: c_uint) -> Answer {
-    let context = current()?;
+    let context = capture::beside()?;
     if bytes == 0 || flags & !HOST_FLAGS != 0 {
         return Err(Code::INVALID_VALUE);
     }

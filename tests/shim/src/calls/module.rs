@@ -19,7 +19,6 @@ const ERROR_LOG: c_uint = 5;
 
 driver! {
     fn cuModuleLoadData(handle: Out<Handle>, image: Image) {
-        capture::beside()?;
         load(&handle, image.ptx(), &Options::NONE)
     }
 
@@ -30,7 +29,6 @@ driver! {
         names: OptionNames,
         values: OptionValues,
     ) {
-        capture::beside()?;
         load(&handle, image.ptx(), &Options::new(count, names, values)?)
     }
 
@@ -44,7 +42,6 @@ driver! {
     /// Waits for everything that the context has queued.
     fn cuModuleUnload(handle: Handle) {
         capture::beside()?;
-        current()?;
         let (context, module) = context::module(handle)?;
         context.synchronize();
         ready()?;
@@ -147,7 +144,7 @@ fn most_threads(bounds: Option<[u32; 3]>) -> Option<u32> {
 
 /// Loads a module; the log goes where the options say.
 fn load(handle: &Out<Handle>, text: Answer<&str>, options: &Options) -> Answer {
-    let context = current()?;
+    let context = capture::beside()?;
     let mut log = String::new();
     let loaded = module::load(&context, text?, &mut log);
     options.write_log(INFO_LOG, INFO_LOG + 1, "");

@@ -18,19 +18,16 @@ const EMPTY_GRAPH: Handle = Handle(8);
 
 driver! {
     fn cuStreamCreate(handle: Out<Handle>, flags: c_uint) {
-        capture::beside()?;
         create(&handle, flags, 0)
     }
 
     fn cuStreamCreateWithPriority(handle: Out<Handle>, flags: c_uint, priority: c_int) {
-        capture::beside()?;
         create(&handle, flags, priority)
     }
 
     /// What is queued runs to its end.
     fn cuStreamDestroy_v2(handle: Handle) {
         capture::beside()?;
-        current()?;
         let (context, stream) = context::stream(handle)?;
         context.remove(handle);
         stream.close();
@@ -38,14 +35,12 @@ driver! {
     }
 
     fn cuStreamSynchronize(handle: Handle) {
-        capture::beside()?;
-        stream(handle)?.end().wait();
+        capture::beside()?.stream(handle)?.end().wait();
         ready()
     }
 
     fn cuStreamQuery(handle: Handle) {
-        capture::beside()?;
-        if stream(handle)?.end().is_reached() { ready() } else { Err(Code::NOT_READY) }
+        if capture::beside()?.stream(handle)?.end().is_reached() { ready() } else { Err(Code::NOT_READY) }
     }
 
     fn cuStreamWaitEvent(handle: Handle, event: Handle, flags: c_uint) {
@@ -110,7 +105,7 @@ driver! {
 }
 
 fn create(handle: &Out<Handle>, flags: c_uint, _priority: c_int) -> Answer {
-    let context = current()?;
+    let context = capture::beside()?;
     if flags > NON_BLOCKING {
         return Err(Code::INVALID_VALUE);
     }

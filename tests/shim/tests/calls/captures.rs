@@ -26,10 +26,8 @@ fn beside(driver: &Driver, context: Handle, capture: i32, same_thread: bool, mod
         false => std::thread::scope(|threads| threads.spawn(wait).join().expect("no panic")),
     };
     let mut status = 0;
-    let ended = {
-        ok(driver.is_capturing(captured, &mut status));
-        driver.end_capture(captured, &mut graph)
-    };
+    ok(driver.is_capturing(captured, &mut status));
+    let ended = driver.end_capture(captured, &mut graph);
     assert_eq!((status == 2, graph == 0), (ended != 0, ended != 0));
     if ended == 0 {
         ok(driver.graph_destroy(graph));
@@ -58,10 +56,8 @@ fn a_capture_forbids_what_its_mode_and_the_threads_say() {
             }
         }
     }
-    let mut mode = 3;
+    let (mut mode, mut stream, mut graph) = (3, 0, 0);
     assert_eq!(driver.exchange_capture_mode(&mut mode), 1);
-    let mut graph = 0;
-    let mut stream = 0;
     ok(driver.stream_create(&mut stream, 1));
     assert_eq!(driver.end_capture(stream, &mut graph), 401);
     ok(driver.context_destroy(context));
