@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use smallvec::SmallVec;
 
 use crate::element::{Element, Scalar, ScalarKind};
-use crate::ptx::ast::Type;
 use crate::ptx::signature::{KernelParameter, KernelSignature, ParameterKind};
 
 /// A parameter of a kernel: a pointer to elements that it only reads.
@@ -105,12 +104,12 @@ impl Declaration {
         self.pointee.is_some() && self.name == "Read"
     }
 
-    /// Whether the PTX parameter can take it; the reason if not.
-    fn mismatch(&self, parameter: &KernelParameter) -> Option<String> {
+    /// Whether the parameter of a module with addresses of so many bits can take it; the reason if not.
+    fn mismatch(&self, parameter: &KernelParameter, address_size: u32) -> Option<String> {
         let (kind, size) = (parameter.kind, parameter.size as usize);
-        if self.pointee.is_some() && has_narrow_addresses(parameter) {
+        if self.pointee.is_some() && address_size != 64 {
             return Some(format!(
-                "`{kind}` there, `{self}` here, and addresses of 32 bits: `.address_size 64` is missing"
+                "`{kind}` there, `{self}` here, and addresses of {address_size} bits: `.address_size 64` is missing"
             ));
         }
         if size != self.size {
@@ -127,15 +126,6 @@ impl Declaration {
             _ => false,
         };
         differ.then(|| format!("`{kind}` there, `{self}` here"))
-    }
-}
-
-/// Whether this is a parameter of a module whose addresses have 32 bits, where a pointer is expected.
-fn has_narrow_addresses(parameter: &KernelParameter) -> bool {
-    match parameter.kind {
-        // an address's width makes it one that may be a pointer
-        ParameterKind::Integer(ty) => matches!(ty, Type::U64 | Type::B64),
-        kind => kind.may_be_pointer() && parameter.size == 4,
     }
 }
 
@@ -202,7 +192,7 @@ pub(crate) fn compare(declared: &[Declaration], ptx: &KernelSignature) -> Result
         _ = write!(differences, "\n  {} parameters here, {} there", declared.len(), ptx.parameters.len());
     }
     for (index, (here, there)) in declared.iter().zip(&ptx.parameters).enumerate() {
-        if let Some(reason) = here.mismatch(there) {
+        if let Some(reason) = here.mismatch(there, ptx.address_size) {
             _ = write!(differences, "\n  parameter {index} (`{}`): {reason}", there.name);
         }
     }

@@ -20,6 +20,8 @@ pub struct KernelSignature {
     pub parameters: Vec<KernelParameter>,
     /// Size of the parameter block in bytes: the end of the last parameter.
     pub bytes: u32,
+    /// Bits of an address in its module: 64, or 32.
+    pub address_size: u32,
 }
 
 /// One parameter of a kernel.
@@ -96,7 +98,7 @@ impl KernelSignature {
             end = placed.offset + placed.size;
             parameters.push(placed);
         }
-        Ok(Self { name: kernel.name.text.to_owned(), parameters, bytes: end })
+        Ok(Self { name: kernel.name.text.to_owned(), parameters, bytes: end, address_size })
     }
 }
 
