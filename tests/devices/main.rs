@@ -5,6 +5,7 @@
 //! those of the acceptance cases that a test shows.
 
 mod cleanup;
+mod endless;
 mod errors;
 mod fault;
 mod fill;
@@ -47,6 +48,7 @@ const CHAPTERS: &[Chapter] = &[
     module::CHAPTER,
     launch::CHAPTER,
     fault::CHAPTER,
+    endless::CHAPTER,
     errors::CHAPTER,
     verdict::CHAPTER,
     cleanup::CHAPTER,
